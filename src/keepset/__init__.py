@@ -1,0 +1,1 @@
+"""keepset: the checkpoint layer for agent and LLM workflows."""
