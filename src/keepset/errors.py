@@ -7,7 +7,7 @@ succeed when it is made again. Messages hold paths, types, ids and digests, neve
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class KeepsetError(Exception):
@@ -37,13 +37,12 @@ class KeepsetError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by keyword, so that an error crosses a process boundary whole."""
-        return _rebuild, (type(self), self.message, self.code, self.hint, self.retryable)
+        keywords = {"code": self.code, "hint": self.hint, "retryable": self.retryable}
+        return _rebuild, (type(self), self.message, keywords)
 
 
-def _rebuild(
-    cls: type[KeepsetError], message: str, code: str, hint: str, retryable: bool
-) -> KeepsetError:
-    return cls(message, code=code, hint=hint, retryable=retryable)
+def _rebuild(cls: type[KeepsetError], message: str, keywords: dict[str, Any]) -> KeepsetError:
+    return cls(message, **keywords)
 
 
 class UsageError(KeepsetError):
