@@ -1,0 +1,45 @@
+"""What holds for every test: hypothesis profiles, a clean environment, and no network."""
+
+from __future__ import annotations
+
+import os
+import sys
+from ipaddress import ip_address
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("default", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile(
+    "nightly",
+    deadline=None,
+    max_examples=100_000,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
+)
+
+# An operator's switches, set in the shell that runs the tests, must not decide what they find.
+for _name in [name for name in os.environ if name.startswith("KEEPSET_")]:
+    del os.environ[_name]
+
+
+def _stay_at_home(event: str, arguments: tuple[object, ...]) -> None:
+    """Refuse to connect to anything but this machine."""
+    if event != "socket.connect":
+        return
+    address = arguments[1]
+    if isinstance(address, tuple) and not _is_here(str(address[0])):
+        msg = f"a test may not reach {address[0]}"
+        raise ConnectionRefusedError(msg)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+sys.addaudithook(_stay_at_home)
