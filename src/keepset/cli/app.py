@@ -1,0 +1,136 @@
+"""The group of commands and the top of the process: exit codes, errors, interrupts.
+
+A command is a module in `keepset.cli.commands` that holds one `click.Command` named `command`;
+its name on the command line is the module's name with dashes. Nothing else registers it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+from typing import NoReturn
+
+import click
+
+from keepset.cli import commands, output
+from keepset.errors import KeepsetError
+
+FINDINGS = 40
+BUG = 1
+INTERRUPT = 130
+BROKEN_PIPE = 141
+TRACEBACK = "KEEPSET_TRACEBACK"
+
+EXAMPLES = """\b
+Examples:
+  keepset demo
+  keepset check app.state:Ticket
+  keepset runs --store sqlite:///runs.db
+"""
+
+CODES = """\b
+Exit codes:
+  0 fine    2 usage      3 not found   4 conflict    5 policy   6 schema
+  7 damaged 8 undecodable 9 sealed    11 store      40 findings
+  1 a bug in keepset   130 interrupted   141 the reader went away
+"""
+
+
+class Commands(click.Group):
+    """A group that finds its commands in the package and imports only the one that is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name all commands."""
+        del ctx
+        return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(commands.__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}")
+        command = module.command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{module.__name__}.command is not a click command")
+        return command
+
+
+@click.group(
+    cls=Commands,
+    help=f"Keep in a checkpoint what resuming needs, and nothing else.\n\n{EXAMPLES}\n{CODES}",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="keepset", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Hold the commands; see `Commands`."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and end the process with its exit code.
+
+    Args:
+        arguments: The arguments after the program's name; those of the process by default.
+    """
+    given = sys.argv[1:] if arguments is None else arguments
+    sys.exit(run(given))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and give its exit code; nothing is raised."""
+    as_json = "--json" in arguments
+    try:
+        code = _invoke(arguments, as_json=as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        return INTERRUPT
+    except Exception as error:  # noqa: BLE001 - the top of the process, the one place for it
+        return _bug(error, as_json=as_json)
+    return code
+
+
+def _invoke(arguments: list[str], *, as_json: bool) -> int:
+    try:
+        result = cli.main(args=arguments, prog_name="keepset", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.Abort as abort:
+        raise KeyboardInterrupt from abort
+    except click.ClickException as error:
+        if as_json:
+            output.error("usage", error.format_message(), hint="Add --help for what it takes.")
+        else:
+            error.show()
+        return error.exit_code
+    except KeepsetError as error:
+        output.keepset_error(error, as_json=as_json)
+        return error.exit_code
+    return result if isinstance(result, int) else 0
+
+
+def _bug(error: Exception, *, as_json: bool) -> int:
+    """Report an error that nobody foresaw; its text may hold a value, so only its type is told."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"  # noqa: PTH119 - a name from a traceback, not a path to use
+    message = f"{type(error).__name__} at {place}: this is a bug in keepset"
+    hint = f"Set {TRACEBACK}=1 to see where it happened; the text may hold values of your state."
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error, file=sys.stderr)
+    if as_json:
+        output.error("bug", message, hint=hint)
+    else:
+        click.echo(f"error: {message} [bug]\n{hint}", err=True)
+    return BUG
+
+
+def _let_go_of_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's own flush at exit is quiet as well."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
