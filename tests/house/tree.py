@@ -15,7 +15,7 @@ SOURCE = ROOT / "src" / "keepset"
 def tracked() -> tuple[Path, ...]:
     """Every file that git tracks and that is there, in order."""
     names = subprocess.run(
-        ["git", "ls-files", "-z"],  # noqa: S607  git is where the user has it
+        ["git", "ls-files", "-z"],  # noqa: S607 - git is where the user has it
         cwd=ROOT,
         capture_output=True,
         check=True,
