@@ -1,0 +1,58 @@
+"""`keepset demo`: the worked example, run for real."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from keepset.cli import output
+from keepset.cli.demo import harness, report, steps
+
+EPILOG = """\b
+Example:
+  keepset demo
+  keepset demo --kill-after read --folder /tmp/try --clean
+"""
+
+
+@click.command("demo", epilog=EPILOG)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("keepset-demo"),
+    show_default=True,
+    help="Where everything is written; nothing is written outside it.",
+)
+@click.option(
+    "--kill-after",
+    type=click.Choice(steps.NAMES),
+    default="charge",
+    show_default=True,
+    help="Kill the process once this step is saved, before the next one.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--keep/--clean", default=True, help="Keep the folder, or remove it at the end.")
+def command(folder: Path, kill_after: str, *, as_json: bool, keep: bool) -> None:
+    """Run the worked example: seven fields, a kill, a resume, the table.
+
+    A workflow answers a question from documents that come with Python, and charges for it. It
+    runs twice, once with a saver that stores all it can and once with a contract; each time its
+    process is killed with SIGKILL and a new one resumes it.
+    """
+    place = folder.absolute()
+    harness.prepare(place)
+    try:
+        stories = {}
+        for way in ("naive", "contract"):
+            output.note(f"{way}: running, killing after {kill_after}, resuming …")
+            stories[way] = harness.live(place, way, kill_after)
+        found = report.result(place, stories, kill_after, keep=keep)
+    finally:
+        if not keep:
+            shutil.rmtree(place, ignore_errors=True)
+    if as_json:
+        output.result("demo", found)
+    else:
+        report.show(found)

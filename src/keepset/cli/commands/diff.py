@@ -1,0 +1,69 @@
+"""`keepset diff`: what changed between two checkpoints of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from keepset.cli import look, output
+from keepset.cli.compare import differences
+from keepset.cli.options import open_store, store_options
+from keepset.cli.render import MASKED, one_line, printable
+
+WIDTH = 70
+
+EPILOG = """\b
+Example:
+  keepset diff ticket-42 3 4 --store sqlite:///runs.db
+"""
+
+
+@click.command("diff", epilog=EPILOG)
+@click.argument("run_id", metavar="RUN")
+@click.argument("old", metavar="A")
+@click.argument("new", metavar="B")
+@store_options
+@click.option("--reveal", is_flag=True, help="Show personal fields as well.")
+@click.option("--state", metavar="MODULE:STATE", help="The state, so that its classes are known.")
+def command(  # noqa: PLR0913 - click hands over each argument and option by itself
+    run_id: str, old: str, new: str, store_url: str, tenant: str, *, as_json: bool, **chosen: Any
+) -> None:
+    """Show what is different between two steps, A and B, of a run.
+
+    A and B are numbers of steps or ids of checkpoints.
+    """
+    with open_store(store_url, tenant) as store:
+        row = look.find_run(store, run_id)
+        run = store.run(look.contract_for(chosen["state"]), run_id)
+        sides = [run.at(look.find_checkpoint(run, named).id).values for named in (old, new)]
+    changes: list[dict[str, Any]] = []
+    names = dict.fromkeys((*sides[0], *sides[1]))
+    personal = look.personal_fields(row.contract.structure, names)
+    for name in names:
+        pair = [look.rendered({name: v[name]}, ()) if name in v else {} for v in sides]
+        found = list(differences(*pair))
+        hidden = name in personal and not chosen["reveal"]
+        changes += _masked(name, found) if hidden and found else found
+    if as_json:
+        output.result("diff", {"run": run_id, "old": old, "new": new, "changes": changes})
+        return
+    output.table(
+        ("path", "change", "old", "new"),
+        [
+            (
+                printable(change["path"]),
+                change["change"],
+                *(one_line(change[k], WIDTH) if k in change else "" for k in ("old", "new")),
+            )
+            for change in changes
+        ],
+    )
+    output.note(f"{len(changes)} differences" if changes else "no differences")
+
+
+def _masked(name: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Say only that a personal field changed; the paths inside it may be personal as well."""
+    change = found[0]["change"] if len(found) == 1 and found[0]["path"] == name else "changed"
+    sides = {"added": ("new",), "removed": ("old",)}.get(change, ("old", "new"))
+    return [{"path": name, "change": change, **dict.fromkeys(sides, MASKED)}]

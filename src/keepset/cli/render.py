@@ -1,0 +1,70 @@
+"""Stored values as plain JSON, for people and programs that have none of the classes."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from keepset.codec import Codec, Withheld
+from keepset.errors import PolicyError
+
+TYPE = "$type"
+MASKED: dict[str, Any] = {TYPE: "masked"}
+"""Stands for a personal value that was not revealed."""
+
+
+def render(value: object) -> Any:
+    """Turn any value that a codec reads into plain JSON.
+
+    What JSON has is itself. Everything else is an object whose ``$type`` says what it is, with
+    its ``items``, its ``fields``, or its ``text``.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if type(value) in (int, str):
+        return value
+    if type(value) is float and math.isfinite(value):
+        return value
+    if type(value) is list:
+        return [render(item) for item in value]
+    if type(value) is dict:
+        return _mapping(value)
+    return _named(value)
+
+
+def _mapping(value: dict[Any, Any]) -> dict[str, Any]:
+    if all(type(key) is str and key != TYPE for key in value):
+        return {key: render(item) for key, item in value.items()}
+    return {TYPE: "dict", "items": [[render(key), render(item)] for key, item in value.items()]}
+
+
+def _named(value: object) -> dict[str, Any]:
+    name = type(value).__qualname__
+    if isinstance(value, Withheld):
+        return {TYPE: "withheld", "kind": value.kind, "path": value.path}
+    if isinstance(value, bytes | bytearray):
+        return {TYPE: name, "size": len(value), "hex": bytes(value[:64]).hex()}
+    try:
+        parts = Codec().parts(value)
+    except PolicyError:
+        parts = None
+    if parts is None:
+        return {TYPE: name, "text": str(value)}
+    children = list(parts)
+    if all(isinstance(element, str) for element, _ in children):
+        return {TYPE: name, "fields": {str(element): render(child) for element, child in children}}
+    return {TYPE: name, "items": [render(child) for _, child in children]}
+
+
+def one_line(rendered: Any, width: int) -> str:
+    """Write rendered JSON on one line of at most `width` characters, safe for a terminal."""
+    if rendered == MASKED:
+        return "(personal; --reveal shows it)"
+    text = printable(json.dumps(rendered, ensure_ascii=False))
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would obey or cannot show: control characters and lone surrogates."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
