@@ -6,7 +6,8 @@ not at all. A backend raises, and changes nothing, where a plan's expectation do
 * `ConflictError` ``conflict.deleted``: the incarnation that the writer loaded has ended;
 * `ConflictError` ``conflict.token``: a newer writer has claimed the run;
 * `ConflictError` ``conflict.head``: the line has a newer checkpoint than the writer loaded, or
-  one where the writer found none;
+  one where the writer found none, or the line is no longer there;
+* `ConflictError` ``conflict.duplicate``: an unpacked step of the line has the checkpoint's id;
 * `ConflictError` ``conflict.epoch``: a higher epoch has written to the run;
 * `NotFoundError` ``run.not-found`` / ``checkpoint.not-found``.
 """
@@ -122,11 +123,17 @@ class Loaded:
 
     Attributes:
         found: The run, its lines.
-        line: The line that holds the position; None where it has no checkpoint.
-        seq: The position; 0 where there is no checkpoint.
-        header: The step's own row without its changes (packed or not), or None.
-        pasts: The line first, then the lines it was forked from, as far as `LineRow.depth` says;
-            each up to the position that belongs to the past.
+        line: The line that was asked for, also where the position lies in its past; None where
+            the run or the namespace has no line.
+        seq: The position; on a fork without steps of its own that of the fork point; 0 where
+            there is no checkpoint.
+        header: The step's own row without its changes; None where it is packed or where there is
+            no checkpoint.
+        pasts: The line first, then the lines it was forked from: to the line that holds the
+            position, and from there as far as its `LineRow.depth` says; each up to the position
+            that belongs to the past. A line that the position lies before has no rows here.
+        headers: The `HEADER` segment that holds the step's header, where that is packed. A backend
+            cannot tell whether a seq between two packed steps is one of them.
     """
 
     found: Found
@@ -134,6 +141,7 @@ class Loaded:
     seq: int
     header: StepRow | None
     pasts: tuple[Past, ...]
+    headers: SegmentRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +155,8 @@ class Load(Read[Loaded]):
         branch: Which branch; None for the newest line of the namespace (the highest branch).
         seq: The position on that branch; None for its newest checkpoint. A seq that has no step
             of its own on the branch (because it lies in its past) is looked up in the lines that
-            it was forked from.
+            it was forked from. A branch or seq that is asked for and not there is a
+            `NotFoundError`.
     """
 
     key: RunKey
@@ -278,7 +287,8 @@ class Save(Write[Saved]):
         subject: Keyed hash of the person whose data the run holds, or None.
         line: The line to append to; None for the root line of `namespace`, which is created.
         namespace: Namespace of a line to be created.
-        head: Seq of the newest checkpoint of the line that the writer knows; 0 for none.
+        head: Seq of the newest checkpoint on the line itself that the writer knows; 0 for none,
+            as on a fresh fork.
         step: The step; its seq is above `head`.
         segments: Segments to add. All unpacked steps up to `packed` are then taken out.
         packed: Seq of the last step that the segments hold; 0 for none.
@@ -304,6 +314,7 @@ class Save(Write[Saved]):
 class Fork(Write[LineRow]):
     """Begin a new line in the namespace of `parent` whose past ends at `seq`.
 
+    Where `seq` lies in the past of `parent`, the line that holds it becomes the parent.
     The depth of the new line is one more than its parent's; above `deepest` it is 0 and the first
     save on it must hold every field whole.
     """
@@ -340,9 +351,10 @@ class Rewritten:
     """One line after a rewrite.
 
     Attributes:
-        line: The line as it is from now on (its parent may be gone and its depth 0).
+        line: The line as it is from now on (its parent may be gone and its depth 0); its id,
+            namespace and branch stay.
         seqs: Every checkpoint that stays; pending writes of any other go.
-        steps: All unpacked steps.
+        steps: All unpacked steps; the newest checkpoint is always one of them.
         segments: All segments, those of headers included.
     """
 
@@ -355,6 +367,10 @@ class Rewritten:
 @dataclass(frozen=True, slots=True)
 class Rewrite(Write[Hold]):
     """Replace all rows of a run by what is given, and let go of everything else that it held.
+
+    The token rises by one, since what other writers remember of the run no longer holds. What
+    was let go is in no page, free page or log of the store after it returns; where a reader keeps
+    the log, it raises `StoreError` ``store.busy-readers`` though the rows are rewritten.
 
     Attributes:
         key: The run.
@@ -379,7 +395,9 @@ class Delete(Write[bool]):
     """End a run's incarnation and remove its rows and bytes; False where there was no run.
 
     A tombstone with `mark` is written either way a run was there, so that a late writer is
-    refused. After it returns, no page, free page or log of the store holds the run's bytes.
+    refused. After it returns, no page, free page or log of the store holds the run's bytes; where
+    a reader keeps the log, it raises `StoreError` ``store.busy-readers`` though the rows are gone.
+    The same plan once more then cleans the log, and gives False.
     """
 
     key: RunKey

@@ -1,0 +1,129 @@
+"""Run an operation that was written once, synchronously or asynchronously.
+
+An operation is a generator (`keepset.plan.requests.Flow`): it yields plans and calls, and
+receives what they gave, or their exception at the place of the yield.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from keepset.backends.outcome import Outcome
+from keepset.backends.port import Backend
+from keepset.errors import KeepsetError, UsageError
+from keepset.plan.requests import Call, Flow, Request, Write
+
+T = TypeVar("T")
+
+
+def drive(flow: Flow[T], backend: Backend) -> T:
+    """Run a flow to its end in this thread.
+
+    Raises:
+        UsageError: ``flow.async-callable``: a call needs an event loop.
+        KeepsetError: What the flow raises.
+    """
+    outcome = Outcome()
+    try:
+        while True:
+            request = _advance(flow, outcome)
+            outcome = Outcome()
+            with outcome:
+                outcome.value = _answer(request, backend)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    finally:
+        flow.close()
+
+
+async def adrive(flow: Flow[T], backend: Backend) -> T:
+    """Run a flow to its end on the running event loop, without blocking it.
+
+    When the task is cancelled during a write, the write is waited for and its result handed to
+    the flow, so that what the flow remembers is what the store holds; the cancellation is raised
+    at the flow's next request or at its end. During anything else the flow ends at once.
+
+    Raises:
+        KeepsetError: What the flow raises.
+    """
+    outcome = Outcome()
+    cancelled: asyncio.CancelledError | None = None
+    try:
+        while True:
+            request = _advance(flow, outcome)
+            if cancelled:
+                raise cancelled
+            outcome = Outcome()
+            if isinstance(request, Write):
+                cancelled = await _settle(backend.aexecute(request), outcome)
+            else:
+                with outcome:
+                    outcome.value = await _aanswer(request, backend)
+    except StopIteration as stop:
+        if cancelled:
+            raise cancelled from None
+        result: T = stop.value
+        return result
+    except KeepsetError as error:
+        if cancelled:
+            raise cancelled from error
+        raise
+    finally:
+        flow.close()
+
+
+def _advance(flow: Flow[Any], outcome: Outcome) -> Request:
+    return flow.throw(outcome.error) if outcome.error else flow.send(outcome.value)
+
+
+def _answer(request: Request, backend: Backend) -> Any:
+    if not isinstance(request, Call):
+        return backend.execute(request)
+    if _is_async(request.function):
+        raise _needs_a_loop(request.function)
+    result = request.function(*request.arguments)
+    if inspect.iscoroutine(result):
+        result.close()
+        raise _needs_a_loop(request.function)
+    return result
+
+
+async def _aanswer(request: Request, backend: Backend) -> Any:
+    if not isinstance(request, Call):
+        return await backend.aexecute(request)
+    if _is_async(request.function):
+        return await request.function(*request.arguments)
+    result = await asyncio.to_thread(request.function, *request.arguments)
+    return await result if inspect.iscoroutine(result) else result
+
+
+async def _settle(work: Awaitable[Any], outcome: Outcome) -> asyncio.CancelledError | None:
+    """Wait until the work has ended; give the cancellation that came meanwhile, if any."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    with outcome:
+        outcome.value = task.result()
+    return cancelled
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    called = type(function).__call__ if not inspect.isroutine(function) else function
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+
+def _needs_a_loop(function: Callable[..., Any]) -> UsageError:
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return UsageError(
+        f"{name} is asynchronous, and this store is not",
+        code="flow.async-callable",
+        hint="Open the store with `await keepset.aopen(...)`, or give a plain function.",
+    )
