@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from keepset.codec.path import Path, format_path
@@ -34,7 +35,7 @@ def differences(old: Any, new: Any, path: Path = ()) -> Iterator[dict[str, Any]]
         yield {"path": format_path(path), "change": "added", "new": new}
     elif new is ABSENT:
         yield {"path": format_path(path), "change": "removed", "old": old}
-    elif type(old) is not type(new) or old != new:
+    elif json.dumps(old) != json.dumps(new):  # tells 1, 1.0 and True, 0.0 and -0.0 apart
         yield {"path": format_path(path), "change": "changed", "old": old, "new": new}
 
 

@@ -18,22 +18,21 @@ F = TypeVar("F", bound="Callable[..., Any]")
 SQLITE = "sqlite:///"
 
 
-def store_options(function: F) -> F:
+def store_options(*, required: bool = True) -> Callable[[F], F]:
     """Give a command ``--store``, ``--tenant`` and ``--json``."""
-    function = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(
-        function
-    )
-    function = click.option(
-        "--tenant", default="default", show_default=True, help="Whose runs to look at."
-    )(function)
-    return click.option(
+    store = click.option(
         "--store",
         "store_url",
         envvar="KEEPSET_STORE",
-        required=True,
+        required=required,
         metavar="URL",
-        help="The store, such as sqlite:///runs.db; a path is taken as well.  [env: KEEPSET_STORE]",
-    )(function)
+        help="The store, such as sqlite:///runs.db, or its path.  [env: KEEPSET_STORE]",
+    )
+    tenant = click.option(
+        "--tenant", default="default", show_default=True, help="Whose runs to look at."
+    )
+    as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+    return lambda command: store(tenant(as_json(command)))
 
 
 def url_of(text: str) -> str:

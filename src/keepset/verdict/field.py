@@ -34,7 +34,6 @@ class Examined:
             stores everything writes; 0 where the codec refuses it.
         bytes_kept: Bytes of it that a checkpoint of this contract holds.
         refusal: The codec's error where it refuses the value.
-        detail: What to add to a refusal, such as the name of the type; never a value.
         is_flags: Whether the value is made of flags and counters only.
     """
 
@@ -43,7 +42,6 @@ class Examined:
     bytes_now: int = 0
     bytes_kept: int = 0
     refusal: PolicyError | None = None
-    detail: str = ""
     is_flags: bool = False
 
 
@@ -212,8 +210,9 @@ def _kinds(found: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def _detail(case: _Case, reason: str) -> str:
-    if case.facts.refusal is not None and reasons.is_unserialisable(reason):
-        return case.facts.detail or case.facts.refusal.message
+    if reasons.is_unserialisable(reason):
+        handle = next((f.detail for f in case.against if f.kind == reasons.HANDLE), "")
+        return handle or (case.facts.refusal.message if case.facts.refusal else "")
     return next((f.detail for f in case.against if f.kind == reason), "")
 
 

@@ -23,7 +23,7 @@ Example:
 @click.argument("run_id", metavar="RUN")
 @click.argument("old", metavar="A")
 @click.argument("new", metavar="B")
-@store_options
+@store_options()
 @click.option("--reveal", is_flag=True, help="Show personal fields as well.")
 @click.option("--state", metavar="MODULE:STATE", help="The state, so that its classes are known.")
 def command(  # noqa: PLR0913 - click hands over each argument and option by itself

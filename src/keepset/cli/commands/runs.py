@@ -21,7 +21,7 @@ Example:
 
 
 @click.command("runs", epilog=EPILOG)
-@store_options
+@store_options()
 @click.option("--status", type=click.Choice([s.value for s in Status]), help="Only such runs.")
 @click.option("--contract", metavar="NAME", help="Only runs of this contract.")
 @click.option("--subject", metavar="PERSON", help="Only runs that hold this person's data.")

@@ -26,7 +26,7 @@ Example:
 
 @click.command("show", epilog=EPILOG)
 @click.argument("run_id", metavar="RUN")
-@store_options
+@store_options()
 @click.option(
     "--step", metavar="N", help="Number of a step or id of a checkpoint; else the newest."
 )

@@ -17,7 +17,7 @@ Example:
 
 
 @click.command("stats", epilog=EPILOG)
-@store_options
+@store_options()
 def command(store_url: str, tenant: str, *, as_json: bool) -> None:
     """Say what a store holds, and which fields take the room."""
     with open_store(store_url, tenant) as store:
