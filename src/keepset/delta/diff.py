@@ -1,0 +1,213 @@
+"""What changed between two pictures of one field, in as few bytes as that takes."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import ormsgpack
+
+from keepset.codec import array_header, map_header
+from keepset.delta.change import LARGE, Change, Code, Draft, frame, number, render, whole
+from keepset.delta.frozen import Frozen, Kind
+from keepset.delta.script import Edit, extend, script, strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import msgspec
+
+    from keepset.delta.change import Move
+
+DEEPEST = 8
+"""How many levels below a field are looked into for a child that changed in part."""
+
+_SMALL = 24
+"""A value of fewer bytes is written whole; no op would be much smaller."""
+
+_SMALL_CHILD = 64
+_LONG = 256
+
+
+def diff(old: Frozen | None, new: Frozen, *, move: Move | None = None) -> Change | None:
+    """Find what makes `new` of `old`.
+
+    Args:
+        old: The field's version before; None where there is none.
+        new: The field's version now.
+        move: See `whole`.
+
+    Returns:
+        None exactly where both are equal, types and the order of mappings included. Else a change
+        that gives `new` when it is applied to `old`: the whole value where nothing is smaller.
+    """
+    if old is None:
+        return whole(new, move)
+    if old.data == new.data:
+        return None
+    draft = _between(old, new, 0) if new.size >= _SMALL else None
+    if draft is None or not draft.smaller_than(new.size):
+        return whole(new, move)
+    size = draft.size()
+    return Change(render(draft, move), draft.paths(), is_whole=False, size=size)
+
+
+def _between(old: Frozen, new: Frozen, depth: int) -> Draft | None:
+    if old.kind is not new.kind:
+        return None
+    if new.kind is Kind.LIST:
+        return _grown(old, new) or _lists(old, new, depth)
+    if new.kind is Kind.MAP:
+        return _maps(old, new, depth)
+    return _texts(old.text(), new.text()) if new.kind is Kind.TEXT else None
+
+
+def _child(old: msgspec.Raw | bytes, new: msgspec.Raw | bytes, depth: int) -> Draft | None:
+    """Find how a child changes in part, where that is smaller than the child."""
+    before, after = bytes(old), bytes(new)
+    if depth >= DEEPEST or min(len(before), len(after)) < _SMALL_CHILD:
+        return None
+    draft = _between(Frozen(before), Frozen(after), depth + 1)
+    return draft if draft is not None and draft.smaller_than(len(after)) else None
+
+
+# --- lists ------------------------------------------------------------------------------------
+
+
+def _grown(old: Frozen, new: Frozen) -> Draft | None:
+    """Handle what lists do most, append and pop, without cutting either into items."""
+    draft = Draft()
+    added = new.size - new.start - (old.size - old.start)
+    body = memoryview(old.data)[old.start :]
+    if new.count > old.count and added <= LARGE and new.data.startswith(body, new.start):
+        draft.pieces = [frame(4, Code.LIST), number(old.count), number(0)]
+        draft.pieces += [array_header(new.count - old.count), new.data[new.size - added :]]
+        draft.touched = list(range(old.count, new.count))
+        return draft
+    body = memoryview(new.data)[new.start :]
+    if new.count < old.count and old.data.startswith(body, old.start):
+        draft.pieces = [frame(4, Code.LIST), number(new.count), number(old.count - new.count)]
+        draft.pieces.append(array_header(0))
+        return draft
+    return None
+
+
+def _lists(old: Frozen, new: Frozen, depth: int) -> Draft | None:
+    before, after = old.items(), new.items()
+    if before is None or after is None:
+        return None
+    head, tail = strip(before, after)
+    gone = [bytes(item) for item in before[head : len(before) - tail]]
+    come = [bytes(item) for item in after[head : len(after) - tail]]
+    draft = Draft()
+    edits: list[Edit] = []
+    for edit in script(gone, come):
+        pairs = min(edit.deleted, edit.stop - edit.start)
+        for k in range(pairs):
+            i, j = edit.at + k, edit.start + k
+            inner = _child(gone[i], come[j], depth)
+            if inner is None:
+                extend(edits, Edit(i, 1, j, j + 1))
+            else:
+                draft.inside.append((head + i, inner))
+        extend(edits, Edit(edit.at + pairs, edit.deleted - pairs, edit.start + pairs, edit.stop))
+        draft.touched += range(head + edit.start, head + edit.stop)
+    _put_items(draft, edits, come, head)
+    return draft
+
+
+def _put_items(draft: Draft, edits: Sequence[Edit], come: Sequence[bytes], head: int) -> None:
+    if not edits:
+        return
+    draft.pieces.append(frame(1 + 3 * len(edits), Code.LIST))
+    for edit in edits:
+        draft.pieces += (number(head + edit.at), number(edit.deleted))
+        draft.pieces.append(array_header(edit.stop - edit.start))
+        for j in range(edit.start, edit.stop):
+            draft.unit(head + j, come[j])
+
+
+# --- mappings ---------------------------------------------------------------------------------
+
+
+def _maps(old: Frozen, new: Frozen, depth: int) -> Draft | None:
+    before, after = old.entries(), new.entries()
+    if before is None or after is None:
+        return None
+    draft = Draft()
+    sets: dict[str, bytes] = {}
+    for key, value in after.items():
+        was = before.get(key)
+        if was == value:
+            continue
+        draft.touched.append(key)
+        inner = None if was is None else _child(was, value, depth)
+        if inner is None:
+            sets[key] = bytes(value)
+        else:
+            draft.inside.append((key, inner))
+    gone = [key for key in before if key not in after]
+    last = _moved_last(before, after)
+    if gone or sets or last:
+        draft.pieces += (frame(4 if last else 3, Code.MAP), _texts_packed(gone))
+        draft.pieces.append(map_header(len(sets)))
+        for key, data in sets.items():
+            draft.pieces.append(ormsgpack.packb(key))
+            draft.unit(key, data)
+        if last:
+            draft.pieces.append(_texts_packed(last))
+    return draft
+
+
+def _moved_last(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    """Give the keys to be put last, in order, so that the order is that of `after`.
+
+    Empty where the order comes about by itself: what stays keeps its place, what is new goes last.
+    """
+    order = list(after)
+    stays = [key for key in before if key in after]
+    if order[: len(stays)] == stays:
+        return []
+    place = {key: at for at, key in enumerate(stays)}
+    reached = -1
+    for count, key in enumerate(order):
+        at = place.get(key, -1)
+        if at < reached or at < 0:
+            return order[count:]
+        reached = at
+    return []
+
+
+def _texts_packed(texts: Iterable[str]) -> bytes:
+    return ormsgpack.packb(list(texts))
+
+
+# --- texts ------------------------------------------------------------------------------------
+
+
+def _texts(old: str, new: str) -> Draft:
+    """Replace the runs between what is the same; long ones are compared line by line."""
+    head, tail = strip(old, new)
+    gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
+    edits = [Edit(head, len(gone), head, head + len(come))]
+    if min(len(gone), len(come)) > _LONG:
+        edits = _by_line(gone, come, head)
+    pieces = [frame(1 + 3 * len(edits), Code.TEXT)]
+    for edit in edits:
+        pieces += (number(edit.at), number(edit.deleted))
+        pieces.append(ormsgpack.packb(new[edit.start : edit.stop]))
+    return Draft(pieces, everywhere=True)
+
+
+def _by_line(gone: str, come: str, head: int) -> list[Edit]:
+    before, after = gone.splitlines(keepends=True), come.splitlines(keepends=True)
+    i_of = list(accumulate(map(len, before), initial=0))
+    j_of = list(accumulate(map(len, after), initial=0))
+    edits = []
+    for edit in script(before, after):
+        i, end = i_of[edit.at], i_of[edit.at + edit.deleted]
+        j, stop = j_of[edit.start], j_of[edit.stop]
+        same, rest = strip(gone[i:end], come[j:stop])
+        i, j, end, stop = i + same, j + same, end - rest, stop - rest
+        edits.append(Edit(head + i, end - i, head + j, head + stop))
+    return edits
