@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from keepset.cli import output
@@ -25,7 +27,7 @@ def command(state: str, *, as_json: bool) -> int:
     """
     contract = contract_of(load(state))
     problems = check(contract)
-    errors = [problem for problem in problems if not problem.warning]
+    errors = [problem for problem in problems if problem.severity == "error"]
     if as_json:
         found = {
             "contract": {
@@ -37,24 +39,14 @@ def command(state: str, *, as_json: bool) -> int:
                 {"name": f.name, "rule": type(f.rule).__name__, "declared": f.declared}
                 for f in contract.fields.values()
             ],
-            "problems": [
-                {
-                    "level": "warning" if p.warning else "error",
-                    "code": p.code,
-                    "path": p.path,
-                    "message": p.message,
-                    "hint": p.hint,
-                }
-                for p in problems
-            ],
+            "problems": [asdict(problem) for problem in problems],
             "errors": len(errors),
             "warnings": len(problems) - len(errors),
         }
         output.result("check", found)
     else:
         for problem in problems:
-            level = "warning" if problem.warning else "error"
-            output.text(f"{level}: {problem.path}: {problem.message} [{problem.code}]")
+            output.text(f"{problem.severity}: {problem.path}: {problem.message} [{problem.code}]")
             output.text(f"  {problem.hint}")
         counted = f"{len(errors)} errors, {len(problems) - len(errors)} warnings"
         output.text(f"{contract.name}, epoch {contract.epoch}: {counted}")

@@ -8,6 +8,7 @@ import click
 
 from keepset.cli import output
 from keepset.cli.options import open_store, store_options
+from keepset.errors import IntegrityError
 
 EPILOG = """\b
 Example:
@@ -18,7 +19,7 @@ Example:
 @click.command("verify", epilog=EPILOG)
 @click.argument("run_id", metavar="[RUN]", required=False)
 @store_options()
-def command(run_id: str | None, store_url: str, tenant: str, *, as_json: bool) -> None:
+def command(run_id: str | None, store_url: str, tenant: str, *, as_json: bool) -> int:
     """Read everything again, one run or all of them, and check each digest.
 
     Exits with 7 where something is damaged.
@@ -28,4 +29,8 @@ def command(run_id: str | None, store_url: str, tenant: str, *, as_json: bool) -
     if as_json:
         output.result("verify", asdict(verified))
     else:
-        output.text(f"intact: {verified.runs} runs, {verified.checkpoints} checkpoints")
+        for problem in verified.problems:
+            output.text(f"{problem.run_id}: {problem.message} [{problem.code}]")
+        found = f"{len(verified.problems)} damaged" if verified.problems else "intact"
+        output.text(f"{found}: {verified.runs} runs, {verified.checkpoints} checkpoints")
+    return IntegrityError.exit_code if verified.problems else 0

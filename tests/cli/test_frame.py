@@ -1,0 +1,177 @@
+"""What holds for every command: help, documents, exit codes, where output goes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from keepset import errors
+from keepset.cli import app, output
+from tests.cli.terminal import ROOT, SCHEMAS, say, start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONTEXT = click.Context(app.cli)
+COMMANDS = app.cli.list_commands(CONTEXT)
+GUIDE = (ROOT / "docs" / "cli.md").read_text("utf-8")
+
+
+def _command(name: str) -> click.Command:
+    command = app.cli.get_command(CONTEXT, name)
+    assert command is not None
+    return command
+
+
+def test_the_commands_of_the_first_release_are_there() -> None:
+    wanted = {"check", "completion", "demo", "diff", "doctor", "runs", "show", "stats", "verify"}
+    assert wanted <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_helps_with_an_example(name: str) -> None:
+    said = say(name, "--help")
+    assert said.code == 0
+    assert re.search(rf"^ *keepset {name}\b", said.out, re.MULTILINE)
+    assert "--json" in said.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented_with_its_schema(name: str) -> None:
+    assert f"### keepset {name}\n" in GUIDE
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text("utf-8"))
+    assert schema["properties"]["schema"]["const"] == f"keepset.{name}/1"
+
+
+def test_the_guide_documents_no_command_that_is_not_there() -> None:
+    assert set(re.findall(r"^### keepset (\S+)$", GUIDE, re.MULTILINE)) == set(COMMANDS)
+
+
+def test_the_guide_lists_every_exit_code() -> None:
+    classes = [c for c in vars(errors).values() if isinstance(c, type)]
+    codes = {c.exit_code for c in classes if issubclass(c, errors.KeepsetError)}
+    codes |= {0, app.FINDINGS, app.INTERRUPT, app.BROKEN_PIPE}
+    listed = {int(code) for code in re.findall(r"^\| (\d+) \|", GUIDE, re.MULTILINE)}
+    assert listed == codes
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_a_command_says_what_it_does(name: str) -> None:
+    mute = [
+        parameter.name
+        for parameter in _command(name).params
+        if isinstance(parameter, click.Option) and not parameter.help
+    ]
+    assert mute == []
+
+
+def test_the_version_is_printed() -> None:
+    assert re.fullmatch(r"keepset \d+\.\d+\.\d+\S*\n", start("--version").out)
+
+
+def test_a_wrong_command_line_exits_with_2_and_leaves_stdout_empty() -> None:
+    said = start("show")
+    assert (said.code, said.out) == (2, "")
+    assert "RUN" in said.err
+
+
+def test_a_wrong_command_line_with_json_gives_an_error_document() -> None:
+    said = say("show", "--json")
+    assert said.code == 2
+    assert said.error()["code"] == "usage"
+
+
+def test_an_error_has_its_own_exit_code_for_people_and_for_programs(tmp_path: Path) -> None:
+    missing = tmp_path / "none.db"
+    said = say("runs", "--store", missing)
+    assert (said.code, said.out) == (3, "")
+    assert "[store.not-found]" in said.err
+    said = say("runs", "--store", missing, "--json")
+    assert said.code == 3
+    assert said.error()["code"] == "store.not-found"
+    assert said.error()["hint"]
+
+
+def test_a_bug_exits_with_1_and_tells_no_text_that_may_hold_a_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("hunter2-in-a-message")
+
+    monkeypatch.setattr(output, "text", broken)
+    said = say("completion", "bash")
+    assert said.code == 1
+    assert "RuntimeError at test_frame.py:" in said.err
+    assert app.TRACEBACK in said.err
+    assert "hunter2" not in said.err
+    monkeypatch.setenv(app.TRACEBACK, "1")
+    assert "hunter2" in say("completion", "bash").err
+
+
+def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(output, "text", interrupted)
+    said = say("completion", "bash")
+    assert said.code == 130
+    assert "Traceback" not in said.err
+
+
+def test_a_reader_that_goes_away_is_no_reason_to_complain() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "keepset.cli", "completion", "bash"],
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == app.BROKEN_PIPE
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_names_the_command_and_what_completes_it(shell: str) -> None:
+    said = say("completion", shell)
+    assert said.code == 0
+    assert "_KEEPSET_COMPLETE" in said.out
+    found = say("completion", shell, "--json").result("completion")
+    assert found["script"].strip() == said.out.strip()
+
+
+def _on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "keepset.cli", *arguments],
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", **environment},
+    )
+    os.close(theirs)
+    chunks = []
+    try:
+        while chunk := os.read(ours, 4096):
+            chunks.append(chunk)
+    except OSError:  # how Linux says that the other end of a terminal is closed
+        pass
+    os.close(ours)
+    process.wait()
+    return b"".join(chunks).decode()
+
+
+def test_colour_is_for_terminals_and_for_those_who_want_it() -> None:
+    assert "\x1b[" in _on_a_terminal("doctor")
+    assert "\x1b[3" not in _on_a_terminal("doctor", NO_COLOR="1")
+    assert "\x1b" not in start("doctor").out
