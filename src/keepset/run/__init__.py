@@ -1,1 +1,7 @@
-"""Placeholder."""
+"""Runs: what a user saves to, resumes from and looks into."""
+
+from keepset.run.checkpoint import Checkpoint, View
+from keepset.run.inspection import AsyncInspection, Inspection
+from keepset.run.run import AsyncRun, Run
+
+__all__ = ["AsyncInspection", "AsyncRun", "Checkpoint", "Inspection", "Run", "View"]

@@ -1,0 +1,101 @@
+"""What becomes of findings: refuse, withhold or report, as the mode and the field's rule say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from keepset.codec import Codec, Path, Withheld, format_path
+from keepset.contracts import Field, Keep
+from keepset.errors import PolicyError
+from keepset.scan import Finding, Scanner, substitutes
+
+SECRET_TYPE = "secret.type"  # noqa: S105 - the name of a reason, not a secret
+
+
+class Mode(StrEnum):
+    """What a store does with a value that does not belong."""
+
+    STRICT = "strict"
+    PROTECT = "protect"
+    OBSERVE = "observe"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The detectors with the decision on what they find.
+
+    Attributes:
+        scanner: The detectors.
+        codec: The codec that the values will go through.
+        mode: The store's mode.
+    """
+
+    scanner: Scanner
+    codec: Codec
+    mode: Mode
+
+    def look(self, field: Field, value: Any, path: Path) -> list[Finding]:
+        """Look at every leaf of a value; what the field's rule allows is left out."""
+        findings = self.scanner.leaves(value, path, name=field.name, parts=self.codec.parts)
+        return [finding for finding in findings if not allowed(field, finding)]
+
+    def decide(
+        self, field: Field, value: Any, path: Path, findings: Sequence[Finding]
+    ) -> Mapping[Path, object]:
+        """Decide on the findings of one value.
+
+        Returns:
+            What to put in place of secrets, by full path; empty where the value is stored as is.
+
+        Raises:
+            PolicyError: The mode or the field's rule refuses a finding.
+        """
+        refused = [finding for finding in findings if self._refuses(field, finding)]
+        if refused:
+            raise refusal(refused)
+        withheld = [finding for finding in findings if self._withholds(finding)]
+        if not withheld:
+            return {}
+        return substitutes(withheld, value, path, withhold, self.codec.parts)
+
+    def _refuses(self, field: Field, finding: Finding) -> bool:
+        if self.mode is Mode.STRICT:
+            return True
+        rule = field.rule
+        asked = isinstance(rule, Keep) and rule.secrets == "refuse"
+        return asked and self.mode is Mode.PROTECT and finding.kind.startswith("secret.")
+
+    def _withholds(self, finding: Finding) -> bool:
+        if self.mode is Mode.OBSERVE:
+            return finding.kind == SECRET_TYPE
+        return finding.kind.startswith("secret.")
+
+
+def allowed(field: Field, finding: Finding) -> bool:
+    """Tell whether the field's own rule accepts a finding of this kind."""
+    rule = field.rule
+    if not isinstance(rule, Keep) or finding.kind == SECRET_TYPE:
+        return False
+    if finding.kind in rule.allow:
+        return True
+    return rule.secrets == "allow" and finding.kind.startswith("secret.")
+
+
+def withhold(finding: Finding) -> Withheld:
+    """Make the marker that is stored in place of a secret."""
+    return Withheld(finding.kind, format_path(finding.path))
+
+
+def refusal(findings: Sequence[Finding]) -> PolicyError:
+    """Make the error that names every finding by path and kind."""
+    first = findings[0]
+    places = ", ".join(f"{format_path(f.path)}: {f.kind} ({f.detail})" for f in findings[:10])
+    more = f" and {len(findings) - 10} more" if len(findings) > 10 else ""  # noqa: PLR2004
+    return PolicyError(
+        f"what does not belong in a checkpoint: {places}{more}",
+        code=f"policy.{first.kind.replace('.', '-')}",
+        hint=first.advice,
+    )

@@ -1,0 +1,70 @@
+"""What a writer remembers of a line, so that its next save costs what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from keepset.delta import Frozen
+from keepset.plan.packing import TailStep
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMemory:
+    """One field as it was at the last save.
+
+    Attributes:
+        raw: Picture of the value that the state held.
+        stored: Picture of the value that the store holds; the same object as `raw` unless the
+            detectors withheld something. None where the field was absent.
+        base: Seq of the step that holds the field whole.
+        chain: Bytes of that whole value and of all differences since.
+    """
+
+    raw: Frozen | None
+    stored: Frozen | None
+    base: int
+    chain: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineMemory:
+    """A line as its writer knows it.
+
+    Attributes:
+        line: The backend's number of the line; None before its first save.
+        seq: Seq of its newest checkpoint; for a fresh fork that of the fork point.
+        head: Seq of the newest checkpoint that lies on the line itself; 0 for none.
+        checkpoint: Id of the newest checkpoint, empty for none.
+        fields: The fields by name.
+        tail: The steps that are not packed yet, in order of seq.
+        whole: Whether the next save must hold every field whole.
+        blobs: Digests of the large values that this writer knows to be stored.
+    """
+
+    line: int | None = None
+    seq: int = 0
+    head: int = 0
+    checkpoint: str = ""
+    fields: Mapping[str, FieldMemory] = field(default_factory=dict)
+    tail: tuple[TailStep, ...] = ()
+    whole: bool = False
+    blobs: frozenset[bytes] = frozenset()
+
+    def on(self, line: int) -> LineMemory:
+        """The same memory, once the line has its number."""
+        return replace(self, line=line)
+
+
+SMALL_CHAIN = 512
+"""Differences below this many bytes are not worth the whole value."""
+
+
+def outgrown(chain: int, alive: int) -> bool:
+    """Tell whether a field is to be written whole again.
+
+    Args:
+        chain: Bytes of its last whole value and of all differences since.
+        alive: Bytes of its value now; what the chain has above them is obsolete.
+    """
+    return chain > SMALL_CHAIN + 2 * alive

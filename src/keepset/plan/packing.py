@@ -1,0 +1,242 @@
+"""From steps to rows and back: how differences lie in a step row and in a segment.
+
+A step row holds ``{field: difference}`` as one packed mapping whose values are bytes, so that a
+writer can take the differences apart again without decoding them. A segment holds the differences
+of one field over some steps as ``[gaps between seqs, differences]`` in one zstd frame, decoded
+in one call. The headers of packed steps lie in a segment of their own, column by column, since
+columns compress better than rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+from keepset.codec import Codec, array_header, compress, decompress
+from keepset.errors import DecodeError, IntegrityError
+from keepset.plan.rows import HEADER, SegmentRow, StepRow
+
+STEPS_PER_SEGMENT = 64
+"""How many steps are packed together; the newest step is never packed."""
+
+SEGMENT_LIMIT = 1 << 30
+"""The most bytes that a segment may unpack to."""
+
+_PLAIN = Codec()
+_RAW = b"\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field's difference in one step, packed, and the seq of the whole value it stands on."""
+
+    op: bytes
+    base: int
+
+
+@dataclass(frozen=True, slots=True)
+class TailStep:
+    """An unpacked step as its writer remembers it."""
+
+    row: StepRow
+    changes: Mapping[str, Difference]
+
+
+def step_digest(row: StepRow) -> bytes:
+    """Digest over all of a step row but the digest itself: SHA-256, 16 bytes."""
+    head = [row.seq, row.checkpoint, row.parent, row.name, row.status, row.at]
+    return _digest(_PLAIN.pack(head), row.metadata, row.changes)
+
+
+def segment_digest(row: SegmentRow) -> bytes:
+    """Digest over all of a segment row but the digest itself: SHA-256, 16 bytes."""
+    return _digest(_PLAIN.pack([row.field, row.first, row.last, row.base]), row.data)
+
+
+def _digest(*parts: bytes) -> bytes:
+    state = hashlib.sha256()
+    for part in parts:
+        state.update(len(part).to_bytes(8, "big"))
+        state.update(part)
+    return state.digest()[:16]
+
+
+def join_changes(changes: Mapping[str, bytes]) -> bytes:
+    """Put a step's differences together; no bytes where nothing changed."""
+    return _PLAIN.pack(dict(changes)) if changes else b""
+
+
+def split_changes(row: StepRow) -> dict[str, bytes]:
+    """Take a step's differences apart.
+
+    Raises:
+        IntegrityError: The row is not what its digest says, or not a mapping of differences.
+    """
+    check_step(row)
+    if not row.changes:
+        return {}
+    changes = _PLAIN.unpack(row.changes)
+    if type(changes) is not dict or not all(type(op) is bytes for op in changes.values()):
+        raise _damaged(f"step {row.seq}")
+    return changes
+
+
+def check_step(row: StepRow) -> None:
+    """Compare a step row with its digest.
+
+    Raises:
+        IntegrityError: They do not match.
+    """
+    if step_digest(row) != row.digest:
+        raise _damaged(f"step {row.seq}")
+
+
+def frame(data: bytes, *, compressed: bool) -> bytes:
+    """Wrap bytes for a segment or a large value: a zstd frame, or a zero byte and the bytes."""
+    return compress(data) if compressed else _RAW + data
+
+
+def unframe(data: bytes, limit: int) -> bytes:
+    """Give back what `frame` wrapped.
+
+    Raises:
+        DecodeError: It is neither, or larger than `limit` bytes.
+    """
+    return data[1:] if data[:1] == _RAW else decompress(data, limit)
+
+
+def pack_segments(tail: Sequence[TailStep], *, compressed: bool) -> tuple[SegmentRow, ...]:
+    """Pack steps into one segment for each field that changed in them, and one for the headers.
+
+    Args:
+        tail: The steps, in order of seq; at least one.
+        compressed: Whether the segments are zstd frames.
+    """
+    columns: dict[str, list[tuple[int, Difference]]] = {}
+    for step in tail:
+        for name, difference in step.changes.items():
+            columns.setdefault(name, []).append((step.row.seq, difference))
+    segments = [_headers_segment([step.row for step in tail], compressed=compressed)]
+    for name, column in columns.items():
+        seqs = [seq for seq, _ in column]
+        ops = [difference.op for _, difference in column]
+        body = b"".join(
+            (array_header(2), _PLAIN.pack(_gaps(seqs)), array_header(len(ops)), *ops),
+        )
+        segments.append(_segment(name, seqs, column[0][1].base, frame(body, compressed=compressed)))
+    return tuple(segments)
+
+
+def _segment(name: str, seqs: Sequence[int], base: int, data: bytes) -> SegmentRow:
+    row = SegmentRow(name, seqs[0], seqs[-1], base, data, b"")
+    return SegmentRow(row.field, row.first, row.last, row.base, row.data, segment_digest(row))
+
+
+def unpack_segment(row: SegmentRow, codec: Codec) -> list[tuple[int, list[Any]]]:
+    """Unpack a field's segment into pairs of seq and difference, in order of seq.
+
+    Raises:
+        IntegrityError: The row is not what its digest says.
+        DecodeError: The codec cannot read a value in it.
+    """
+    seqs, ops = _columns(row, codec, 2)
+    if type(ops) is not list or len(ops) != len(seqs):
+        raise _damaged(_place(row))
+    return list(zip(seqs, ops, strict=True))
+
+
+def _columns(row: SegmentRow, codec: Codec, count: int) -> list[Any]:
+    if segment_digest(row) != row.digest:
+        raise _damaged(_place(row))
+    columns = codec.unpack(unframe(row.data, SEGMENT_LIMIT))
+    if type(columns) is not list or len(columns) != count:
+        raise _damaged(_place(row))
+    gaps = columns[0]
+    if type(gaps) is not list or not gaps or not all(type(gap) is int for gap in gaps):
+        raise _damaged(_place(row))
+    seqs = list(accumulate(gaps))
+    if seqs[0] != row.first or seqs[-1] != row.last or any(a >= b for a, b in pairwise(seqs)):
+        raise _damaged(_place(row))
+    return [seqs, *columns[1:]]
+
+
+def _headers_segment(rows: Sequence[StepRow], *, compressed: bool) -> SegmentRow:
+    seqs = [row.seq for row in rows]
+    before = ["", *(row.checkpoint for row in rows[:-1])]
+    columns: list[Any] = [
+        _gaps(seqs),
+        [row.checkpoint for row in rows],
+        [
+            None if row.parent == prior else row.parent
+            for row, prior in zip(rows, before, strict=True)
+        ],
+        [row.name for row in rows],
+        [row.status for row in rows],
+        _gaps([row.at for row in rows]),
+        [row.metadata for row in rows],
+    ]
+    return _segment(HEADER, seqs, seqs[0], frame(_PLAIN.pack(columns), compressed=compressed))
+
+
+def unpack_headers(row: SegmentRow) -> list[StepRow]:
+    """Unpack the headers of packed steps, in order of seq; their `changes` are empty.
+
+    Raises:
+        IntegrityError: The row is not what its digest says.
+        DecodeError: It is not a segment of headers.
+    """
+    seqs, ids, parents, names, statuses, gaps, metadata = _columns(row, _PLAIN, 7)
+    times = accumulate(gaps)
+    before = ["", *ids[:-1]]
+    try:
+        rows = [
+            StepRow(seq, own, prior if parent is None else parent, name, status, at, meta, b"", b"")
+            for seq, own, parent, prior, name, status, at, meta in zip(
+                seqs, ids, parents, before, names, statuses, times, metadata, strict=True
+            )
+        ]
+    except (TypeError, ValueError) as error:
+        raise _damaged(_place(row)) from error
+    return rows
+
+
+def all_headers(steps: Iterable[StepRow], segments: Iterable[SegmentRow]) -> list[StepRow]:
+    """Give the headers of packed and unpacked steps together, in order of seq."""
+    headers = [
+        row for segment in segments if segment.field == HEADER for row in unpack_headers(segment)
+    ]
+    headers.extend(steps)
+    return sorted(headers, key=lambda row: row.seq)
+
+
+def unpack_metadata(row: StepRow, codec: Codec) -> dict[str, Any]:
+    """Give the host's metadata of a step."""
+    if not row.metadata:
+        return {}
+    metadata = codec.unpack(row.metadata)
+    if type(metadata) is not dict:
+        raise DecodeError(
+            f"the metadata of step {row.seq} is not a mapping",
+            code="decode.metadata",
+            hint="Run `keepset verify` to see what else is damaged.",
+        )
+    return metadata
+
+
+def _gaps(numbers: Sequence[int]) -> list[int]:
+    return [numbers[0], *(b - a for a, b in pairwise(numbers))]
+
+
+def _place(row: SegmentRow) -> str:
+    return f"segment {row.field or 'of headers'} from step {row.first}"
+
+
+def _damaged(place: str) -> IntegrityError:
+    return IntegrityError(
+        f"{place} is not what was written",
+        code="integrity.digest",
+        hint="Run `keepset verify` to see what else is damaged, and restore from a backup.",
+    )

@@ -1,0 +1,55 @@
+"""From a state to the values that its rules let into the store."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from keepset.codec import Codec
+from keepset.contracts import Contract, Extract, Keep, Refetch
+
+STORED = (Keep, Extract)
+"""The rules under which something of the value is stored."""
+
+
+def pin_name(field: str) -> str:
+    """The name under which the digest of a pinned field is stored; no field can have it."""
+    return f"{field}#pin"
+
+
+def is_pin(name: str) -> bool:
+    """Tell whether a stored name is that of a pinned digest."""
+    return name.endswith("#pin")
+
+
+def pin_of(name: str, value: Any, codec: Codec) -> bytes:
+    """Digest of a value that is not stored: SHA-256 of its packed form, 16 bytes.
+
+    Raises:
+        PolicyError: The value cannot be packed, so that it cannot be compared later.
+    """
+    return hashlib.sha256(codec.pack(value, (name,))).digest()[:16]
+
+
+def project(contract: Contract, values: Mapping[str, Any], codec: Codec) -> dict[str, Any]:
+    """Leave out what is not stored, and add the digests of what is pinned.
+
+    Args:
+        contract: The contract.
+        values: The state's values, with `Extract`, `Drop` and `without` applied.
+        codec: The codec of the contract.
+    """
+    stored: dict[str, Any] = {}
+    for name, value in values.items():
+        rule = contract.fields[name].rule
+        if isinstance(rule, STORED):
+            stored[name] = value
+        elif isinstance(rule, Refetch) and rule.pin is not None:
+            stored[pin_name(name)] = pin_of(name, value, codec)
+    return stored
+
+
+def stored_names(contract: Contract) -> Collection[str]:
+    """The fields of which something is stored."""
+    return tuple(n for n, field in contract.fields.items() if isinstance(field.rule, STORED))

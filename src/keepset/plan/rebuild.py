@@ -1,0 +1,200 @@
+"""From stored rows to the values of a state, and to what a writer needs to remember of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keepset.codec import Codec
+from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
+from keepset.errors import IntegrityError
+from keepset.plan.memory import FieldMemory, LineMemory
+from keepset.plan.packing import (
+    Difference,
+    TailStep,
+    split_changes,
+    unframe,
+    unpack_segment,
+)
+from keepset.plan.requests import Loaded
+from keepset.plan.rows import BlobRow, LineRow, StepRow
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """One field's differences, from the last whole value on.
+
+    Attributes:
+        base: Seq of the whole value.
+        ops: The differences, unpacked; the first is the whole value or the field's absence.
+        size: Bytes that they take, packed.
+    """
+
+    base: int
+    ops: tuple[list[Any], ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """All fields' chains at a position, and the unpacked steps of the line itself."""
+
+    fields: Mapping[str, Chain]
+    tail: tuple[TailStep, ...]
+
+    def blobs(self) -> tuple[bytes, ...]:
+        """Digests of the large values that the chains refer to."""
+        refs = {
+            ref.digest
+            for chain in self.fields.values()
+            for op in chain.ops
+            for ref in blob_refs(op)
+        }
+        return tuple(sorted(refs))
+
+
+@dataclass(slots=True)
+class _Column:
+    """A field's differences as they are gathered: bases as they come by, ops from the last base."""
+
+    base: int
+    ops: list[list[Any]]
+    size: int
+
+    def add(self, seq: int, op: list[Any], size: int) -> None:
+        if stands_alone(op):
+            self.base, self.ops, self.size = seq, [], 0
+        self.ops.append(op)
+        self.size += size
+
+
+def gather(loaded: Loaded, codec: Codec) -> Chains:
+    """Put together what was loaded, oldest line first.
+
+    Raises:
+        IntegrityError: A row is damaged, or a difference has no whole value to stand on.
+        DecodeError: The codec cannot read a value.
+    """
+    columns: dict[str, _Column] = {}
+    tail: tuple[TailStep, ...] = ()
+    for past in reversed(loaded.pasts):
+        for segment in past.segments:
+            pairs = unpack_segment(segment, codec)
+            each = len(segment.data) // len(pairs)
+            for seq, op in pairs:
+                _column(columns, segment.field).add(seq, _checked(op, segment.field), each)
+        tail = tuple(_tail_step(step, columns, codec) for step in past.steps)
+    for name, column in columns.items():
+        if not column.ops or not stands_alone(column.ops[0]):
+            raise _broken(name)
+    chains = {name: Chain(c.base, tuple(c.ops), c.size) for name, c in columns.items()}
+    return Chains(chains, tail)
+
+
+def _column(columns: dict[str, _Column], name: str) -> _Column:
+    column = columns.get(name)
+    if column is None:
+        column = columns[name] = _Column(0, [], 0)
+    return column
+
+
+def _tail_step(step: StepRow, columns: dict[str, _Column], codec: Codec) -> TailStep:
+    changes: dict[str, Difference] = {}
+    for name, packed in split_changes(step).items():
+        column = _column(columns, name)
+        column.add(step.seq, _checked(codec.unpack(packed), name), len(packed))
+        changes[name] = Difference(packed, column.base)
+    return TailStep(step, changes)
+
+
+def _checked(op: object, name: str) -> list[Any]:
+    if type(op) is not list or not op:
+        raise _broken(name)
+    return op
+
+
+def _broken(name: str) -> IntegrityError:
+    return IntegrityError(
+        f"the differences of field {name} do not stand on a whole value",
+        code="integrity.chain",
+        hint="Run `keepset verify` to see what else is damaged, and restore from a backup.",
+    )
+
+
+class Blobs(Mapping[bytes, Any]):
+    """Large values by digest; each look-up unpacks a value of its own, so that none is shared."""
+
+    def __init__(self, rows: Sequence[BlobRow], codec: Codec) -> None:
+        """Check every value against its digest.
+
+        Raises:
+            IntegrityError: A value is not what its digest says.
+        """
+        self._codec = codec
+        self._packed = {row.digest: _open(row) for row in rows}
+
+    def __getitem__(self, digest: bytes) -> Any:
+        return self._codec.unpack(self._packed[digest])
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._packed)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+
+def _open(row: BlobRow) -> bytes:
+    packed = unframe(row.data, max(row.size, 1))
+    if hashlib.sha256(packed).digest() != row.digest:
+        raise IntegrityError(
+            f"the large value {row.digest.hex()[:16]} is not what was written",
+            code="integrity.digest",
+            hint="Run `keepset verify` to see what else is damaged, and restore from a backup.",
+        )
+    return packed
+
+
+def rebuild(chains: Chains, blobs: Mapping[bytes, Any]) -> dict[str, Any]:
+    """Apply every chain: the stored values by field; a field that is absent is not in it."""
+    values: dict[str, Any] = {}
+    for name, chain in chains.fields.items():
+        value: Any = MISSING
+        for op in chain.ops:
+            value = apply(value, op, blobs)
+        if value is not MISSING:
+            values[name] = value
+    return values
+
+
+def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: Codec) -> LineMemory:
+    """Make a writer's memory of the line that was loaded, before anybody can change the values.
+
+    Args:
+        loaded: What was loaded, at the newest checkpoint of a line or at a fork point.
+        chains: Its chains.
+        values: The values that the chains gave.
+        codec: The codec that a save will use.
+    """
+    fields: dict[str, FieldMemory] = {}
+    for name, chain in chains.fields.items():
+        frozen = freeze(values[name], codec.pack) if name in values else None
+        fields[name] = FieldMemory(frozen, frozen, chain.base, chain.size)
+    line, header = loaded.line, loaded.header
+    fresh = line is None or loaded.seq <= line.parent_seq
+    return LineMemory(
+        line=line.id if line else None,
+        seq=loaded.seq,
+        head=0 if fresh else loaded.seq,
+        checkpoint=header.checkpoint if header else "",
+        fields=fields,
+        tail=() if fresh else chains.tail,
+        whole=fresh and line is not None and line.parent is not None and line.depth == 0,
+        blobs=frozenset(chains.blobs()),
+    )
+
+
+def branch_off(memory: LineMemory, line: LineRow) -> LineMemory:
+    """Take a writer's memory of a fork point over to the new line."""
+    return replace(memory, line=line.id, head=0, tail=(), whole=line.depth == 0)

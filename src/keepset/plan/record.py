@@ -1,0 +1,266 @@
+"""From a state to the plan of a save: what changed, what of it may be stored, in what form."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from keepset.codec import BlobRef, Codec, Path
+from keepset.contracts import Contract, Field, Keep
+from keepset.delta import ABSENT, Change, Frozen, diff, freeze, whole
+from keepset.errors import PolicyError
+from keepset.plan.guard import Guard, allowed
+from keepset.plan.memory import FieldMemory, LineMemory, outgrown
+from keepset.plan.packing import (
+    STEPS_PER_SEGMENT,
+    Difference,
+    TailStep,
+    frame,
+    join_changes,
+    pack_segments,
+    step_digest,
+)
+from keepset.plan.rows import BlobRow, SegmentRow, StepRow
+from keepset.scan import Finding, oversize
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a step is called, without its place on the line."""
+
+    checkpoint: str
+    name: str
+    status: str
+    at: int
+    metadata: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A save that is ready to be stored.
+
+    Attributes:
+        step: The step.
+        segments: Segments of the steps before it, where it is time to pack them.
+        packed: Seq of the last step that the segments hold; 0 for none.
+        blobs: Large values that the writer does not know to be stored.
+        memory: The writer's memory once the save has landed.
+        findings: What the detectors found in what changed.
+    """
+
+    step: StepRow
+    segments: tuple[SegmentRow, ...]
+    packed: int
+    blobs: tuple[BlobRow, ...]
+    memory: LineMemory
+    findings: tuple[Finding, ...]
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Records the fields of one save.
+
+    Attributes:
+        guard: The detectors and what becomes of what they find.
+        memory: What the writer remembers of the line.
+        compressed: Whether large values and segments are compressed.
+        blobs: Large values of this save by digest that may not be stored yet.
+        refs: Digests of all large values of this save.
+        findings: What was found so far.
+    """
+
+    guard: Guard
+    memory: LineMemory
+    compressed: bool = True
+    blobs: dict[bytes, BlobRow] = field(default_factory=dict)
+    refs: set[bytes] = field(default_factory=set)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def codec(self) -> Codec:
+        """The codec of the contract."""
+        return self.guard.codec
+
+    def record(self, spec: Field, value: Any) -> tuple[FieldMemory, Change | None]:
+        """Record one field that the state has.
+
+        Returns:
+            The field's memory after the save, and the difference; None where nothing changed.
+
+        Raises:
+            PolicyError: The value cannot be stored or does not belong.
+        """
+        before = self.memory.fields.get(spec.name)
+        raw = self._picture(spec, value)
+        if before and raw is not None and not self._whole(before):
+            change = diff(before.raw, raw, move=self._move) if before.raw else None
+            if before.raw and change is None:
+                return before, None
+            if change and before.raw is before.stored:
+                return self._changed(spec, value, before, raw, change)
+        return self._stored_anew(spec, value, before, raw)
+
+    def _picture(self, spec: Field, value: Any) -> Frozen | None:
+        """Freeze the value as it stands; None where only a part of it can be stored."""
+        codec, name = self.codec, spec.name
+        try:
+            return freeze(value, lambda child, path: codec.pack(child, (name, *path)))
+        except PolicyError as error:
+            if error.code != "codec.secret-type":
+                raise
+            return None
+
+    def _changed(
+        self, spec: Field, value: Any, before: FieldMemory, raw: Frozen, change: Change
+    ) -> tuple[FieldMemory, Change | None]:
+        """Take the difference as it is unless the detectors find a secret in what is new."""
+        findings = []
+        for path in change.touched:
+            unit = _at(value, path)
+            findings += self.guard.look(spec, unit, (spec.name, *path))
+        if any(finding.kind.startswith("secret.") for finding in findings):
+            return self._stored_anew(spec, value, before, raw)
+        self.guard.decide(spec, value, (spec.name,), findings)
+        self._note(spec, raw, findings)
+        return self._kept(before, raw, raw, change)
+
+    def _stored_anew(
+        self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None
+    ) -> tuple[FieldMemory, Change | None]:
+        """Look at the whole value, put markers in place of secrets, and compare what is stored."""
+        path: Path = (spec.name,)
+        findings = self.guard.look(spec, value, path)
+        put = self.guard.decide(spec, value, path, findings)
+        codec = self.codec
+        if put.get(path) is not None:
+            stored = freeze(put[path], lambda child, rest: codec.pack(child, (*path, *rest)))
+        elif put or raw is None:
+            stored = freeze(
+                value, lambda child, rest: codec.pack(child, (*path, *rest), substitute=put)
+            )
+        else:
+            stored = raw
+        self._note(spec, stored, findings)
+        old = before.stored if before and not self._whole(before) else None
+        change = diff(old, stored, move=self._move) if old else whole(stored, self._move)
+        if change is None and before:
+            return replace(before, raw=raw, stored=stored), None
+        return self._kept(before, raw, stored, change or whole(stored, self._move))
+
+    def _kept(
+        self, before: FieldMemory | None, raw: Frozen | None, stored: Frozen, change: Change
+    ) -> tuple[FieldMemory, Change]:
+        chain = len(change.op) + (before.chain if before and not change.is_whole else 0)
+        if not change.is_whole and outgrown(chain, stored.size):
+            change = whole(stored, self._move)
+            chain = len(change.op)
+        seq = self.memory.seq + 1
+        base = seq if change.is_whole or before is None else before.base
+        return FieldMemory(raw, stored, base, chain), change
+
+    def _whole(self, before: FieldMemory) -> bool:
+        return self.memory.whole or before.stored is None
+
+    def _note(self, spec: Field, stored: Frozen, findings: list[Finding]) -> None:
+        rule = spec.rule
+        if isinstance(rule, Keep) and rule.max_bytes is not None:
+            finding = oversize((spec.name,), stored.size, rule.max_bytes)
+            if finding and not allowed(spec, finding):
+                self.guard.decide(spec, None, (spec.name,), [finding])
+                findings = [*findings, finding]
+        self.findings += findings
+
+    def _move(self, packed: bytes) -> bytes:
+        """Put a large value aside and give the reference to embed in its place."""
+        digest = hashlib.sha256(packed).digest()
+        self.refs.add(digest)
+        if digest not in self.memory.blobs and digest not in self.blobs:
+            self.blobs[digest] = BlobRow(
+                digest, len(packed), frame(packed, compressed=self.compressed)
+            )
+        return self.codec.pack(BlobRef(digest, len(packed)))
+
+
+def _at(value: Any, path: Path) -> Any:
+    for element in path:
+        value = value[element]
+    return value
+
+
+def record(
+    contract: Contract, values: Mapping[str, Any], header: Header, recorder: Recorder
+) -> Recorded:
+    """Make a save of the values that a contract says are stored.
+
+    Args:
+        contract: The contract.
+        values: The values to store by field, with rules applied; a pinned digest lies under the
+            name that `pin_name` gives. A field that is not here is absent.
+        header: What the step is called.
+        recorder: A fresh recorder with the writer's memory of the line.
+
+    Raises:
+        PolicyError: A value cannot be stored or does not belong; nothing is changed.
+    """
+    memory = recorder.memory
+    changes: dict[str, Change] = {}
+    fields = dict(memory.fields)
+    for name, value in values.items():
+        spec = contract.fields.get(name) or undeclared(name)
+        fields[name], change = recorder.record(spec, value)
+        if change:
+            changes[name] = change
+    seq = memory.seq + 1
+    for name, before in memory.fields.items():
+        if name not in values and (before.stored is not None or memory.whole):
+            changes[name] = ABSENT
+            fields[name] = FieldMemory(None, None, seq, len(ABSENT.op))
+    return _lay(recorder, changes, fields, header)
+
+
+def undeclared(name: str) -> Field:
+    """A field outside the contract: what keepset itself stores, such as a pinned digest."""
+    return Field(name, object, Keep(secrets="allow"), declared=True, required=False)
+
+
+def _lay(
+    recorder: Recorder,
+    changes: Mapping[str, Change],
+    fields: Mapping[str, FieldMemory],
+    header: Header,
+) -> Recorded:
+    memory = recorder.memory
+    packed = join_changes({name: change.op for name, change in changes.items()})
+    step = StepRow(
+        memory.seq + 1,
+        header.checkpoint,
+        memory.checkpoint,
+        header.name,
+        header.status,
+        header.at,
+        header.metadata,
+        packed,
+        b"",
+    )
+    step = replace(step, digest=step_digest(step))
+    differences = {name: Difference(c.op, fields[name].base) for name, c in changes.items()}
+    tail, segments, until = memory.tail, tuple[SegmentRow, ...](), 0
+    if len(tail) >= STEPS_PER_SEGMENT:
+        segments, until, tail = (
+            pack_segments(tail, compressed=recorder.compressed),
+            tail[-1].row.seq,
+            (),
+        )
+    after = LineMemory(
+        line=memory.line,
+        seq=step.seq,
+        head=step.seq,
+        checkpoint=step.checkpoint,
+        fields=fields,
+        tail=(*tail, TailStep(step, differences)),
+        blobs=memory.blobs | recorder.refs if recorder.refs else memory.blobs,
+    )
+    blobs = tuple(recorder.blobs.values())
+    return Recorded(step, segments, until, blobs, after, tuple(recorder.findings))

@@ -1,0 +1,149 @@
+"""Walk through a run's whole history, step by step, as `verify` and a rewrite need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keepset.codec import Codec
+from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
+from keepset.delta import Frozen as Picture
+from keepset.errors import IntegrityError
+from keepset.plan.packing import all_headers, split_changes, unpack_segment
+from keepset.plan.requests import Everything
+from keepset.plan.rows import HEADER, Past, StepRow
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One line's history, unpacked.
+
+    Attributes:
+        past: The stored rows.
+        headers: The steps' headers, in order of seq.
+        changes: For each seq the differences by field.
+    """
+
+    past: Past
+    headers: tuple[StepRow, ...]
+    changes: Mapping[int, Mapping[str, list[Any]]]
+
+    def head(self) -> tuple[int, int]:
+        """The line's number and the seq of its newest checkpoint; 0 where it has none."""
+        return self.past.line.id, self.headers[-1].seq if self.headers else 0
+
+    def blobs(self) -> set[bytes]:
+        """Digests of the large values that the history refers to."""
+        ops = (op for changes in self.changes.values() for op in changes.values())
+        return {ref.digest for op in ops for ref in blob_refs(op)}
+
+
+def read_history(past: Past, codec: Codec) -> History:
+    """Unpack all rows of a line.
+
+    Raises:
+        IntegrityError: A row is not what its digest says, or rows are missing or twice there.
+        DecodeError: The codec cannot read a value.
+    """
+    headers = all_headers(past.steps, past.segments)
+    changes: dict[int, dict[str, list[Any]]] = {row.seq: {} for row in headers}
+    if len(changes) != len(headers):
+        raise _misplaced(past, "a step is stored twice")
+    for segment in past.segments:
+        if segment.field != HEADER:
+            for seq, op in unpack_segment(segment, codec):
+                _put(past, changes, seq, segment.field, op)
+    for step in past.steps:
+        for name, packed in split_changes(step).items():
+            _put(past, changes, step.seq, name, codec.unpack(packed))
+    return History(past, tuple(headers), changes)
+
+
+def _put(
+    past: Past, changes: Mapping[int, dict[str, list[Any]]], seq: int, name: str, op: object
+) -> None:
+    step = changes.get(seq)
+    if step is None or name in step or type(op) is not list or not op:
+        raise _misplaced(past, f"a difference of field {name} belongs to no step")
+    step[name] = op
+
+
+def _misplaced(past: Past, what: str) -> IntegrityError:
+    return IntegrityError(
+        f"line {past.line.branch} of namespace '{past.line.namespace}': {what}",
+        code="integrity.history",
+        hint="The run cannot be trusted: restore it from a backup.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The state right after a step.
+
+    Attributes:
+        header: The step's header.
+        values: The stored values by field. They change as the walk goes on: freeze what you keep.
+        changed: The fields that the step changed.
+    """
+
+    header: StepRow
+    values: Mapping[str, Any]
+    changed: frozenset[str]
+
+
+class Replay:
+    """Walks through all lines of a run, each after the line that it was forked from."""
+
+    def __init__(self, everything: Everything, codec: Codec) -> None:
+        """Unpack every row.
+
+        Raises:
+            IntegrityError: A row is damaged.
+            DecodeError: The codec cannot read a value.
+        """
+        self._codec = codec
+        self.histories = tuple(read_history(past, codec) for past in everything.lines)
+        self._forks: dict[tuple[int, int], dict[str, Picture]] = {}
+        self._wanted = {
+            (past.line.parent, past.line.parent_seq)
+            for past in everything.lines
+            if past.line.parent is not None
+        }
+
+    def blobs(self) -> set[bytes]:
+        """Digests of the large values that the run refers to."""
+        return set[bytes]().union(*(history.blobs() for history in self.histories))
+
+    def walk(self, history: History, blobs: Mapping[bytes, Any]) -> Iterator[Moment]:
+        """Apply a line's differences one step after the other.
+
+        Call it for the histories in their order.
+
+        Raises:
+            IntegrityError: A difference does not fit the value that it stands on.
+        """
+        line = history.past.line
+        values = self._start(history)
+        for header in history.headers:
+            changes = history.changes[header.seq]
+            for name, op in changes.items():
+                fresh = stands_alone(op)
+                value = apply(MISSING if fresh else values.get(name, MISSING), op, blobs)
+                if value is MISSING:
+                    values.pop(name, None)
+                else:
+                    values[name] = value
+            yield Moment(header, values, frozenset(changes))
+            if (line.id, header.seq) in self._wanted:
+                pictures = {name: freeze(value, self._codec.pack) for name, value in values.items()}
+                self._forks[line.id, header.seq] = pictures
+
+    def _start(self, history: History) -> dict[str, Any]:
+        line = history.past.line
+        if line.parent is None or line.depth == 0:
+            return {}
+        pictures = self._forks.get((line.parent, line.parent_seq))
+        if pictures is None:
+            raise _misplaced(history.past, "the step that it was forked from is gone")
+        return {name: self._codec.unpack(p.packed()) for name, p in pictures.items()}

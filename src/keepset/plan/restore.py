@@ -1,0 +1,139 @@
+"""Give a resumed state what was not stored: loaded, opened, resolved or made afresh, by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keepset.codec import Codec
+from keepset.contracts import (
+    MISSING,
+    Contract,
+    Drop,
+    Refetch,
+    Reopen,
+    Scratch,
+    Secret,
+    restore_order,
+)
+from keepset.errors import IntegrityError, KeepsetError, NotFoundError
+from keepset.plan.project import is_pin, pin_name, pin_of
+from keepset.plan.requests import Call, Flow
+
+_ID_NAMES = ("id", "doc_id", "document_id", "key")
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A state's values, complete.
+
+    Attributes:
+        values: By field.
+        changed_pins: Fields whose content is not what was there, under ``pin="report"``.
+    """
+
+    values: dict[str, Any]
+    changed_pins: tuple[str, ...]
+
+
+def restore(
+    contract: Contract, stored: Mapping[str, Any], codec: Codec, resolve: Callable[[str], str]
+) -> Flow[Restored]:
+    """Restore by rule, each field once, a `Refetch` after what it uses.
+
+    Raises:
+        NotFoundError: A loader or factory failed, or there is no secret under a reference.
+        IntegrityError: A loader gave other documents than those asked for, or pinned content
+            that is not what was there.
+    """
+    values = {name: value for name, value in stored.items() if not is_pin(name)}
+    reported: list[str] = []
+    for name in restore_order(contract):
+        rule = contract.fields[name].rule
+        if isinstance(rule, Refetch):
+            if all(used in values for used in rule.using):
+                values[name] = yield from _refetch(name, rule, values)
+                reported += _compare(name, rule, values[name], stored, codec)
+        elif isinstance(rule, Reopen | Scratch):
+            values[name] = yield from _call(name, rule.factory)
+        elif isinstance(rule, Secret):
+            values[name] = yield from _call(name, resolve, rule.reference)
+        elif isinstance(rule, Drop) and rule.default is not MISSING:
+            values[name] = rule.default
+    return Restored(values, tuple(reported))
+
+
+def _refetch(name: str, rule: Refetch, values: Mapping[str, Any]) -> Generator[Any, Any, Any]:
+    wanted = [values[used] for used in rule.using]
+    got = yield from _call(name, rule.load, *wanted)
+    if len(wanted) == 1 and not same_ids(wanted[0], got):
+        raise IntegrityError(
+            f"the loader of {name} gave other documents than those in {rule.using[0]}",
+            code="restore.other-ids",
+            hint="A loader has to give what the ids name, in any order; fix it or the index.",
+        )
+    return got
+
+
+def _call(name: str, function: Callable[..., Any], *arguments: Any) -> Generator[Any, Any, Any]:
+    try:
+        return (yield Call(function, arguments))
+    except KeepsetError:
+        raise
+    except Exception as error:  # a user's loader may raise anything
+        raise NotFoundError(
+            f"restoring {name} failed: {type(error).__name__}",
+            code="restore.failed",
+            hint="The checkpoint is intact: mend what the rule of this field calls, then resume.",
+            retryable=True,
+        ) from error
+
+
+def same_ids(wanted: Any, got: Any) -> bool:
+    """Tell whether what was loaded is what was asked for, as far as its ids can be seen.
+
+    Where neither ids nor counts can be compared, the answer is True.
+    """
+    if not isinstance(wanted, Sequence) or isinstance(wanted, str | bytes):
+        return True
+    if isinstance(got, Mapping):
+        return set(map(_hashable, got)) == set(map(_hashable, wanted))
+    if not isinstance(got, Sequence) or isinstance(got, str | bytes):
+        return True
+    if len(got) != len(wanted):
+        return False
+    ids = [_id_of(item) for item in got]
+    if any(own is MISSING for own in ids):
+        return True
+    return sorted(map(repr, ids)) == sorted(map(repr, wanted))
+
+
+def _hashable(value: Any) -> str:
+    return repr(value)
+
+
+def _id_of(item: Any) -> Any:
+    for name in _ID_NAMES:
+        if isinstance(item, Mapping):
+            if name in item:
+                return item[name]
+        elif hasattr(item, name):
+            return getattr(item, name)
+    return MISSING
+
+
+def _compare(
+    name: str, rule: Refetch, value: Any, stored: Mapping[str, Any], codec: Codec
+) -> list[str]:
+    """Compare a pinned digest; give the field's name where a change is to be reported."""
+    pinned = stored.get(pin_name(name))
+    if rule.pin in (None, "accept") or pinned is None or pinned == pin_of(name, value, codec):
+        return []
+    if rule.pin == "report":
+        return [name]
+    raise IntegrityError(
+        f"the content of {name} is not what was there when the run was saved",
+        code="restore.other-content",
+        hint='Bring the content back, or declare pin="report" or pin="accept" if it may change.',
+    )

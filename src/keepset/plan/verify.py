@@ -1,0 +1,67 @@
+"""Read a run's whole history again and say what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from keepset.codec import Codec
+from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.plan.packing import unpack_metadata
+from keepset.plan.rebuild import Blobs
+from keepset.plan.replay import Replay
+from keepset.plan.requests import Everything, Flow, ReadBlobs, ReadEverything
+from keepset.plan.rows import RunKey
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a store that is not as it was written.
+
+    Attributes:
+        run_id: The run.
+        code: Code of the error.
+        message: What is wrong, without any value.
+    """
+
+    run_id: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a verification read.
+
+    Attributes:
+        runs: How many runs.
+        checkpoints: How many checkpoints, each of them rebuilt.
+        problems: What is wrong.
+    """
+
+    runs: int
+    checkpoints: int
+    problems: tuple[Problem, ...]
+
+
+def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
+    """Check every digest of a run and rebuild every checkpoint."""
+    try:
+        everything: Everything = yield ReadEverything(key)
+        replay = Replay(everything, codec)
+        rows = yield ReadBlobs(everything.run.id, tuple(sorted(replay.blobs())))
+        count = sum(_walk(replay, Blobs(rows, codec), codec))
+        for _, _, write in everything.writes:
+            codec.unpack(write.value)
+    except NotFoundError:  # deleted since it was listed
+        return Verified(0, 0, ())
+    except (IntegrityError, DecodeError) as error:
+        return Verified(1, 0, (Problem(key.run_id, error.code, error.message),))
+    return Verified(1, count, ())
+
+
+def _walk(replay: Replay, blobs: Blobs, codec: Codec) -> Iterator[int]:
+    for history in replay.histories:
+        for moment in replay.walk(history, blobs):
+            unpack_metadata(moment.header, codec)
+            yield 1

@@ -1,0 +1,243 @@
+"""A run's operations, each written once as a flow that a driver runs with or without `await`."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from keepset.contracts import Contract, Extract, Keep, Secret
+from keepset.contracts import Field as FieldSpec
+from keepset.errors import NotFoundError, PolicyError, UsageError
+from keepset.plan.memory import LineMemory
+from keepset.plan.project import project
+from keepset.plan.rebuild import branch_off, remember
+from keepset.plan.record import Header, Recorded, Recorder, record
+from keepset.plan.requests import Claim, Flow, Fork, Hold, Request, Save, Seen
+from keepset.plan.restore import restore
+from keepset.plan.rows import ContractRow
+from keepset.run.checkpoint import Checkpoint, as_checkpoint
+from keepset.run.reader import Reader
+from keepset.run.services import Services, codec_of
+from keepset.scan import Finding
+from keepset.verdict.examine import verdicts_on
+from keepset.verdict.field import Verdicts
+from keepset.verdict.status import Status
+
+_METADATA = FieldSpec("metadata", dict, Keep(), declared=True, required=False)
+
+
+class RunCore:
+    """One run, as its only user in this process sees it."""
+
+    def __init__(
+        self, services: Services, contract: Contract, run_id: str, subject: str | None
+    ) -> None:
+        """Remember what the run is called; nothing is read yet."""
+        self.services = services
+        self.contract = contract
+        self.codec = codec_of(contract)
+        self.reader = Reader(services, run_id, self.codec)
+        self.findings: list[Finding] = []
+        self.changed_pins: tuple[str, ...] = ()
+        self.branch: int | None = None
+        self.last_step = ""
+        self._subject = subject
+        self._memory: LineMemory | None = None
+        self._claim: Hold | Seen = Seen(None, 0)
+        self._stored: dict[str, Any] | None = None
+        self._state: Any = None
+        self._learnt: set[str] = set()
+        self._busy = threading.Lock()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._busy.acquire(blocking=False):
+            raise UsageError(
+                f"run {self.reader.key.run_id} is in use by another thread or task",
+                code="run.in-use",
+                hint="A Run has one user at a time: await its calls one after the other.",
+            )
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+    def _load(self) -> Generator[Request, Any, LineMemory]:
+        if self._memory is None:
+            loaded, chains, values = yield from self.reader.load(self.branch)
+            run = loaded.found.run
+            self._claim = Seen(run.incarnation if run else None, loaded.found.deletions)
+            self._memory = remember(loaded, chains, values, self.codec)
+            self._stored = values if loaded.header else None
+            self.last_step = loaded.header.name if loaded.header else ""
+            self.branch = loaded.line.branch if loaded.line else None
+        return self._memory
+
+    def state(self) -> Flow[Any]:
+        """The state of the newest checkpoint, restored once; None where there is none."""
+        with self._alone():
+            yield from self._load()
+            if self._stored is not None:
+                restored = yield from restore(self.contract, self._stored, self.codec, self.resolve)
+                self._stored = None
+                self.changed_pins = restored.changed_pins
+                self._state = self.contract.build(restored.values)
+            return self._state
+
+    def resolve(self, reference: str) -> str:
+        """Read a secret, and look for its value in everything that is stored from now on."""
+        value = self.services.resolve(reference)
+        self.services.known.add(value, reference)
+        return value
+
+    def save(
+        self,
+        step: str,
+        state: Any,
+        *,
+        status: str = Status.RUNNING,
+        metadata: Mapping[str, Any] | None = None,
+        admitted: bool = False,
+    ) -> Flow[Checkpoint]:
+        """Store a checkpoint of the whole state.
+
+        Args:
+            step: Name of the step that has ended.
+            state: The state after it.
+            status: Where the run stands after it.
+            metadata: What a host says of it.
+            admitted: Whether `Extract`, `Drop` and `without` were applied already.
+
+        Raises:
+            PolicyError: A value cannot be stored or does not belong; nothing is changed.
+            ConflictError: Another writer was first; nothing is changed.
+            StoreError: The store refused; nothing is changed.
+        """
+        self.services.may_write()
+        with self._alone():
+            memory = yield from self._load()
+            recorder = Recorder(
+                self.services.guard(self.contract), memory, self.services.compressed
+            )
+            values = self.contract.values(state)
+            self._learn(values)
+            if not admitted:
+                values = self.contract.admit(values, self._changed(values, memory))
+            stored = project(self.contract, values, self.codec)
+            header = self._header(step, status, metadata or {}, recorder)
+            recorded = record(self.contract, stored, header, recorder)
+            saved = yield self._plan(memory, recorded)
+            self._claim = saved.hold
+            self._memory = recorded.memory.on(saved.line.id)
+            self._stored, self._state = None, state
+            self.last_step = recorded.step.name
+            self.branch = saved.line.branch
+            self.findings += recorded.findings
+            return as_checkpoint(recorded.step, saved.line, self.codec)
+
+    def _plan(self, memory: LineMemory, recorded: Recorded) -> Save:
+        subject = self._subject
+        return Save(
+            key=self.reader.key,
+            mark=self.reader.mark,
+            claim=self._claim,
+            incarnation=uuid.uuid4().bytes,
+            contract=contract_row(self.contract),
+            subject=None if subject is None else self.services.subject(subject),
+            line=memory.line,
+            namespace="",
+            head=memory.head,
+            step=recorded.step,
+            segments=recorded.segments,
+            packed=recorded.packed,
+            blobs=recorded.blobs,
+        )
+
+    def _learn(self, values: Mapping[str, Any]) -> None:
+        """Learn the secrets that the contract names, so that they are found wherever they are."""
+        for name, spec in self.contract.fields.items():
+            if not isinstance(spec.rule, Secret):
+                continue
+            value = values.get(name)
+            if isinstance(value, str):
+                self.services.known.add(value, name)
+            elif spec.rule.reference not in self._learnt:
+                self._learnt.add(spec.rule.reference)
+                with suppress(NotFoundError, UsageError):
+                    self.resolve(spec.rule.reference)
+
+    def _changed(self, values: Mapping[str, Any], memory: LineMemory) -> set[str]:
+        """The fields whose value is not what the store holds of them, so that a part is taken."""
+        return {name for name, value in values.items() if not self._is_stored(name, value, memory)}
+
+    def _is_stored(self, name: str, value: Any, memory: LineMemory) -> bool:
+        before = memory.fields.get(name)
+        if not isinstance(self.contract.fields[name].rule, Extract) or not before:
+            return False
+        try:
+            packed = self.codec.pack(value, (name,))
+        except PolicyError:
+            return False
+        return before.stored is not None and before.stored.packed() == packed
+
+    def _header(
+        self, step: str, status: str, metadata: Mapping[str, Any], recorder: Recorder
+    ) -> Header:
+        now = self.services.now()
+        packed = b""
+        if metadata:
+            guard, path = recorder.guard, ("metadata",)
+            findings = guard.look(_METADATA, dict(metadata), path)
+            put = guard.decide(_METADATA, dict(metadata), path, findings)
+            packed = self.codec.pack(dict(metadata), path, substitute=put or None)
+            recorder.findings += findings
+        return Header(
+            checkpoint=self.services.new_id(now),
+            name=self.services.scanner.text(step),
+            status=Status(status).value,
+            at=now,
+            metadata=packed,
+        )
+
+    def verdicts(self, state: Any, *, steps: int, runs: int) -> Verdicts:
+        """Judge every field of a state on its real values."""
+        values = self.contract.values(state)
+        scanner = self.services.scanner
+        return verdicts_on(self.contract, values, scanner, self.codec, steps=steps, runs=runs)
+
+    def fork(self, checkpoint: str) -> Flow[RunCore]:
+        """Begin a new line at a checkpoint; the run that is given back writes to it.
+
+        Raises:
+            NotFoundError: The run has no such checkpoint.
+            ConflictError: Another writer was first.
+        """
+        self.services.may_write()
+        with self._alone():
+            yield from self._load()
+            line, row = yield from self.reader.find(checkpoint)
+            hold = yield from self._hold()
+            loaded, chains, values = yield from self.reader.load(line.branch, row.seq)
+            memory = remember(loaded, chains, values, self.codec)
+            fresh = yield Fork(hold, line.id, row.seq)
+        child = RunCore(self.services, self.contract, self.reader.key.run_id, self._subject)
+        child.branch = fresh.branch
+        child._memory = branch_off(memory, fresh)
+        child._claim, child._stored = hold, values
+        child.last_step = row.name
+        return child
+
+    def _hold(self) -> Generator[Request, Any, Hold]:
+        if isinstance(self._claim, Seen):
+            key, mark = self.reader.key, self.reader.mark
+            hold: Hold = yield Claim(key, mark, self._claim, self.contract.epoch)
+            self._claim = hold
+        return self._claim
+
+
+def contract_row(contract: Contract) -> ContractRow:
+    """A contract as it is stored."""
+    return ContractRow(contract.name, contract.epoch, contract.shape, contract.structure)

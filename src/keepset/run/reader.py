@@ -1,0 +1,116 @@
+"""Read what a run holds, without its contract if need be: nothing is restored."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from keepset.codec import Codec
+from keepset.errors import NotFoundError
+from keepset.plan.packing import all_headers
+from keepset.plan.project import is_pin
+from keepset.plan.rebuild import Blobs, Chains, gather, rebuild
+from keepset.plan.requests import FindRun, Flow, Load, Loaded, ReadBlobs, ReadHeaders, Request
+from keepset.plan.rows import LineRow, RunKey, RunRow, StepRow
+from keepset.run.checkpoint import Checkpoint, View, as_checkpoint
+from keepset.run.services import Services
+
+Lines = dict[LineRow, list[StepRow]]
+
+
+class Reader:
+    """Reads one run's checkpoints."""
+
+    def __init__(self, services: Services, run_id: str, codec: Codec) -> None:
+        """Remember what the run is called; nothing is read yet.
+
+        Args:
+            services: The store's parts.
+            run_id: The run.
+            codec: Knows the classes of the values, or shows them as opaque.
+        """
+        self.key = RunKey(services.tenant, run_id)
+        self.mark = services.mark(self.key)
+        self.codec = codec
+
+    def row(self) -> Flow[RunRow]:
+        """The run's own row.
+
+        Raises:
+            NotFoundError: There is no such run.
+        """
+        found = yield FindRun(self.key, self.mark)
+        if found.run is None:
+            raise NotFoundError(
+                f"there is no run {self.key.run_id} of tenant {self.key.tenant}",
+                code="run.not-found",
+                hint="`store.runs()` or `keepset runs` lists those that are there.",
+            )
+        row: RunRow = found.run
+        return row
+
+    def load(
+        self, branch: int | None = None, seq: int | None = None
+    ) -> Generator[Request, Any, tuple[Loaded, Chains, dict[str, Any]]]:
+        """Load a position: what was loaded, its chains, and the stored values."""
+        loaded: Loaded = yield Load(self.key, self.mark, branch=branch, seq=seq)
+        chains = gather(loaded, self.codec)
+        digests = chains.blobs()
+        blobs = Blobs((), self.codec)
+        if digests and loaded.found.run:
+            rows = yield ReadBlobs(loaded.found.run.id, digests)
+            blobs = Blobs(rows, self.codec)
+        return loaded, chains, rebuild(chains, blobs)
+
+    def history(self, branch: int | None, limit: int | None) -> Flow[list[Checkpoint]]:
+        """The checkpoints of a line and of its past, newest first.
+
+        Args:
+            branch: The line's branch; None for the newest line.
+            limit: How many at the most; None for all.
+        """
+        lines = yield from self._lines()
+        line = max(lines, key=lambda row: row.branch, default=None)
+        if branch is not None:
+            line = next((row for row in lines if row.branch == branch), None)
+        found: list[Checkpoint] = []
+        until: int | None = None
+        while line is not None and (limit is None or len(found) < limit):
+            rows = [row for row in lines[line] if until is None or row.seq <= until]
+            found += [as_checkpoint(row, line, self.codec) for row in reversed(rows)]
+            until, parent = line.parent_seq, line.parent
+            line = next((other for other in lines if other.id == parent), None)
+        return found[:limit]
+
+    def _lines(self) -> Generator[Request, Any, Lines]:
+        yield from self.row()
+        _, headers = yield ReadHeaders(self.key, "")
+        return {one.line: all_headers(one.steps, one.segments) for one in headers}
+
+    def find(self, checkpoint: str) -> Generator[Request, Any, tuple[LineRow, StepRow]]:
+        """Find a checkpoint by its id, on whatever line it lies.
+
+        Raises:
+            NotFoundError: There is none of this id.
+        """
+        lines = yield from self._lines()
+        for line, rows in lines.items():
+            for row in rows:
+                if row.checkpoint == checkpoint:
+                    return line, row
+        raise NotFoundError(
+            f"run {self.key.run_id} has no checkpoint {checkpoint}",
+            code="checkpoint.not-found",
+            hint="`run.history()` or `keepset show` lists those that are there.",
+        )
+
+    def at(self, checkpoint: str) -> Flow[View]:
+        """What one checkpoint holds.
+
+        Raises:
+            NotFoundError: There is none of this id.
+        """
+        line, row = yield from self.find(checkpoint)
+        _, _, values = yield from self.load(line.branch, row.seq)
+        shown = {name: value for name, value in values.items() if not is_pin(name)}
+        return View(as_checkpoint(row, line, self.codec), shown)

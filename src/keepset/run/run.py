@@ -1,0 +1,153 @@
+"""A run as a user holds it, with and without `await`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keepset.backends.driver import adrive, drive
+from keepset.contracts import Contract
+from keepset.run.checkpoint import Checkpoint, View
+from keepset.run.core import RunCore
+from keepset.scan import Finding
+from keepset.verdict.field import Verdicts
+from keepset.verdict.status import Status
+
+
+class _Either:
+    """What a run is without asking the store.
+
+    Attributes:
+        core: The run's operations as flows, for those who build on them.
+    """
+
+    def __init__(self, core: RunCore) -> None:
+        """Take the run's operations; a user gets a run from a store."""
+        self.core = core
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.core.reader.key.run_id
+
+    @property
+    def contract(self) -> Contract:
+        """The contract that its state has."""
+        return self.core.contract
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What the detectors found in what this run has saved so far, in this process."""
+        return tuple(self.core.findings)
+
+    @property
+    def changed_pins(self) -> Sequence[str]:
+        """Fields under ``pin="report"`` whose content was another one when the run resumed."""
+        return self.core.changed_pins
+
+    def verdicts(self, state: Any, *, steps: int = 1, runs: int = 1) -> Verdicts:
+        """Judge every field of a state: does it belong, why, and what does it cost?
+
+        Args:
+            state: A state of the contract, live values included.
+            steps: Checkpoints per run, by which bytes are multiplied.
+            runs: Number of runs, by which bytes are multiplied.
+        """
+        return self.core.verdicts(state, steps=steps, runs=runs)
+
+
+class Run(_Either):
+    """One execution that can be resumed. It has one user at a time."""
+
+    @property
+    def state(self) -> Any:
+        """The state of the newest checkpoint, complete; None where the run has none yet.
+
+        What is not stored is restored by its rule, once.
+
+        Raises:
+            NotFoundError: A loader or factory failed, or a secret is not there.
+            IntegrityError: A loader gave other content, or stored rows are damaged.
+            DecodeError: The process does not know a class that the state holds.
+        """
+        return drive(self.core.state(), self.core.services.backend)
+
+    def save(
+        self,
+        step: str,
+        state: Any,
+        *,
+        status: str = Status.RUNNING,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Checkpoint:
+        """Store a checkpoint of the whole state; it lands whole or not at all.
+
+        Args:
+            step: Name of the step that has ended.
+            state: The state after it.
+            status: Where the run stands: ``running``, ``paused``, ``failed`` or ``done``.
+            metadata: Anything that is to be kept beside the state.
+
+        Raises:
+            PolicyError: A value cannot be stored or does not belong.
+            ConflictError: Another writer was first.
+            StoreError: The store refused.
+        """
+        flow = self.core.save(step, state, status=status, metadata=metadata)
+        return drive(flow, self.core.services.backend)
+
+    def history(self, limit: int | None = None) -> list[Checkpoint]:
+        """The run's checkpoints, newest first, at most `limit`."""
+        flow = self.core.reader.history(self.core.branch, limit)
+        return drive(flow, self.core.services.backend)
+
+    def at(self, checkpoint: str) -> View:
+        """What one checkpoint holds; nothing is loaded, opened or resolved.
+
+        Raises:
+            NotFoundError: The run has no such checkpoint.
+        """
+        return drive(self.core.reader.at(checkpoint), self.core.services.backend)
+
+    def fork(self, checkpoint: str) -> Run:
+        """Begin a new line at a checkpoint and give the run that writes to it.
+
+        Raises:
+            NotFoundError: The run has no such checkpoint.
+            ConflictError: Another writer was first.
+        """
+        return Run(drive(self.core.fork(checkpoint), self.core.services.backend))
+
+
+class AsyncRun(_Either):
+    """`Run` for an event loop: the same names, awaited; loaders and factories may be coroutines."""
+
+    @property
+    async def state(self) -> Any:
+        """See `Run.state`: ``await run.state``."""
+        return await adrive(self.core.state(), self.core.services.backend)
+
+    async def save(
+        self,
+        step: str,
+        state: Any,
+        *,
+        status: str = Status.RUNNING,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Checkpoint:
+        """See `Run.save`."""
+        flow = self.core.save(step, state, status=status, metadata=metadata)
+        return await adrive(flow, self.core.services.backend)
+
+    async def history(self, limit: int | None = None) -> list[Checkpoint]:
+        """See `Run.history`."""
+        flow = self.core.reader.history(self.core.branch, limit)
+        return await adrive(flow, self.core.services.backend)
+
+    async def at(self, checkpoint: str) -> View:
+        """See `Run.at`."""
+        return await adrive(self.core.reader.at(checkpoint), self.core.services.backend)
+
+    async def fork(self, checkpoint: str) -> AsyncRun:
+        """See `Run.fork`."""
+        return AsyncRun(await adrive(self.core.fork(checkpoint), self.core.services.backend))

@@ -1,0 +1,78 @@
+"""What a run needs from the store that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from keepset.backends.port import Backend
+from keepset.codec import GLOBAL, Codec
+from keepset.contracts import Contract
+from keepset.errors import PolicyError
+from keepset.plan.guard import Guard, Mode
+from keepset.plan.rows import RunKey
+from keepset.providers import HashKey
+from keepset.scan import KnownValues, Scanner
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """A store's parts, as its runs use them.
+
+    Attributes:
+        backend: Where bytes live.
+        tenant: Whose runs these are.
+        role: ``writer``, or ``viewer``, which may only look.
+        mode: What becomes of a value that does not belong.
+        key: Key for hashes of names.
+        known: Values of secrets that are looked for wherever they turn up.
+        scanner: The detectors.
+        resolve: Reads a secret by its reference.
+        now: The clock, milliseconds.
+        new_id: Makes a sortable id from a time.
+        inspector: A codec that shows objects as opaque, for reading without a contract.
+        compressed: Whether segments and large values are compressed.
+    """
+
+    backend: Backend
+    tenant: str
+    role: str
+    mode: Mode
+    key: HashKey
+    known: KnownValues
+    scanner: Scanner
+    resolve: Callable[[str], str]
+    now: Callable[[], int]
+    new_id: Callable[[int], str]
+    inspector: Codec
+    compressed: bool = True
+
+    def mark(self, key: RunKey) -> bytes:
+        """Keyed hash of a run, as its tombstone holds it."""
+        return self.key.digest("run", key.tenant, key.run_id)
+
+    def subject(self, name: str) -> bytes:
+        """Keyed hash of a person's name."""
+        return self.key.digest("subject", self.tenant, name)
+
+    def may_write(self) -> None:
+        """Refuse a viewer.
+
+        Raises:
+            PolicyError: The store was opened to look only.
+        """
+        if self.role != "writer":
+            raise PolicyError(
+                f"a {self.role} may not write",
+                code="role.read-only",
+                hint='Open the store with role="writer".',
+            )
+
+    def guard(self, contract: Contract) -> Guard:
+        """The detectors with the codec of a contract."""
+        return Guard(self.scanner, codec_of(contract), self.mode)
+
+
+def codec_of(contract: Contract) -> Codec:
+    """The codec that knows a contract's classes beside the registered ones."""
+    return Codec(GLOBAL.with_types(contract.classes))

@@ -1,0 +1,141 @@
+"""From a URL to a backend and the parts of a store around it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from keepset.backends.port import Backend
+from keepset.backends.sqlite import Durability, open_memory, open_sqlite
+from keepset.codec import GLOBAL, Codec
+from keepset.errors import UsageError
+from keepset.plan.guard import Mode
+from keepset.providers import HashKey, file_key, fresh_key, new_id, now_ms, resolve, temporary_roots
+from keepset.run.services import Services
+from keepset.scan import KnownValues, Scanner
+
+Role = Literal["writer", "viewer"]
+SQLITE = "sqlite:///"
+MEMORY = "memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a store is opened; see `keepset.open`."""
+
+    tenant: str
+    role: Role
+    mode: str
+    durability: Durability
+    timeout: float
+    compression: bool
+    new_key: bool
+
+
+def open_services(url: str, options: Options) -> Services:
+    """Open the backend that a URL names and put a store's parts together.
+
+    Raises:
+        UsageError: The URL or an option is not known.
+        StoreError: The place refuses.
+    """
+    check_name("tenant", options.tenant)
+    if options.role not in get_args(Role):
+        raise _not_known("role", options.role, get_args(Role))
+    mode = mode_in_force(options.mode)
+    opened = _backend_of(url)
+    backend, key = opened(options)
+    known = KnownValues()
+    return Services(
+        backend=backend,
+        tenant=options.tenant,
+        role=options.role,
+        mode=mode,
+        key=key,
+        known=known,
+        scanner=Scanner(known, temporary_roots()),
+        resolve=resolve,
+        now=now_ms,
+        new_id=new_id,
+        inspector=Codec(GLOBAL, opaque=True),
+        compressed=options.compression,
+    )
+
+
+def _backend_of(url: str) -> Callable[[Options], tuple[Backend, HashKey]]:
+    if url == MEMORY:
+        return lambda _: (open_memory(), fresh_key())
+    path = url.removeprefix(SQLITE)
+    if not url.startswith(SQLITE) or not path or path.startswith(":memory:"):
+        raise UsageError(
+            f"the store URL {url.partition(':')[0]}:… is not known",
+            code="store.url",
+            hint="Use sqlite:///relative.db, sqlite:////absolute.db or memory:.",
+        )
+    return lambda options: _open_file(Path(path), options)
+
+
+def _open_file(path: Path, options: Options) -> tuple[Backend, HashKey]:
+    """Make the key before the database, so that no store is ever without one."""
+    key_path = path.with_name(f"{path.name}.key")
+    create = options.role == "writer" and (options.new_key or not path.exists())
+    readonly = options.role != "writer"
+    if create and path.parent.is_dir():
+        key = file_key(key_path, create=True)
+        return open_sqlite(path, durability=options.durability, timeout=options.timeout), key
+    backend = open_sqlite(
+        path, durability=options.durability, timeout=options.timeout, readonly=readonly
+    )
+    try:
+        return backend, file_key(key_path, create=False)
+    except BaseException:
+        backend.close()
+        raise
+
+
+def mode_in_force(asked: str) -> Mode:
+    """The mode that was asked for, unless ``KEEPSET_MODE`` says another.
+
+    Raises:
+        UsageError: The mode is not known.
+    """
+    name = os.environ.get("KEEPSET_MODE") or asked
+    try:
+        return Mode(name)
+    except ValueError as error:
+        raise _not_known("mode", name, tuple(Mode)) from error
+
+
+def check_name(what: str, name: object) -> str:
+    """Refuse a tenant or run id that is not a text of 1 to 512 characters.
+
+    Raises:
+        UsageError: It is not.
+    """
+    valid = isinstance(name, str) and 0 < len(name) <= 512  # noqa: PLR2004 - said in the docs
+    if valid and isinstance(name, str) and "\0" not in name and _encodable(name):
+        return name
+    raise UsageError(
+        f"the {what} is not a text of 1 to 512 characters",
+        code="usage.name",
+        hint="Give a plain string without NUL and lone surrogates.",
+    )
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _not_known(what: str, given: str, known: tuple[str, ...]) -> UsageError:
+    return UsageError(
+        f"the {what} {given!r} is not known",
+        code=f"usage.{what}",
+        hint=f"Use one of {', '.join(known)}.",
+    )

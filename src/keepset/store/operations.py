@@ -1,0 +1,83 @@
+"""What a store does with runs, each written once as a flow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from keepset.plan.prune import Policy, Pruned, prune
+from keepset.plan.rebuild import Blobs
+from keepset.plan.replay import Replay
+from keepset.plan.requests import (
+    Delete,
+    Everything,
+    FindRun,
+    Flow,
+    ListRuns,
+    ReadBlobs,
+    ReadEverything,
+    Rewrite,
+    Seen,
+)
+from keepset.plan.rows import RunKey
+from keepset.plan.verify import Verified, verify_run
+from keepset.run.reader import Reader
+from keepset.run.services import Services
+
+_PAGE = 200
+
+
+def delete(services: Services, run_id: str) -> Flow[bool]:
+    """End a run and remove its bytes; False where there was none."""
+    services.may_write()
+    key = RunKey(services.tenant, run_id)
+    gone: bool = yield Delete(key, services.mark(key), services.now())
+    return gone
+
+
+def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
+    """Remove checkpoints of a run as a policy says.
+
+    Raises:
+        NotFoundError: There is no such run.
+        ConflictError: The run was written to meanwhile; nothing is changed.
+    """
+    services.may_write()
+    row = yield from Reader(services, run_id, services.inspector).row()
+    found = yield FindRun(row.key, services.mark(row.key))
+    everything: Everything = yield ReadEverything(row.key)
+    replay = Replay(everything, services.inspector)
+    rows = yield ReadBlobs(row.id, tuple(sorted(replay.blobs())))
+    blobs = Blobs(rows, services.inspector)
+    pruned = prune(replay, policy, blobs, services.inspector, compressed=services.compressed)
+    if pruned.removed:
+        yield Rewrite(
+            key=row.key,
+            mark=services.mark(row.key),
+            seen=Seen(everything.run.incarnation, found.deletions),
+            heads=tuple(history.head() for history in replay.histories),
+            lines=pruned.lines,
+            blobs=pruned.blobs,
+        )
+    return pruned
+
+
+def verify(services: Services, run_id: str | None) -> Flow[Verified]:
+    """Check one run or all runs of the tenant."""
+    if run_id is not None:
+        yield from Reader(services, run_id, services.inspector).row()
+        key = RunKey(services.tenant, run_id)
+        one: Verified = yield from verify_run(key, services.inspector)
+        return one
+    total = Verified(0, 0, ())
+    after = ""
+    while page := (yield ListRuns(services.tenant, after=after, limit=_PAGE)):
+        for summary in page:
+            part = yield from verify_run(summary.run.key, services.inspector)
+            total = replace(
+                total,
+                runs=total.runs + part.runs,
+                checkpoints=total.checkpoints + part.checkpoints,
+                problems=total.problems + part.problems,
+            )
+        after = page[-1].run.key.run_id
+    return total
