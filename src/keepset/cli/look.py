@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from keepset.cli.load import load
 from keepset.cli.render import MASKED, render
-from keepset.contracts import Contract, contract_of
 from keepset.errors import NotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     import keepset as ks
-    from keepset.plan.rows import RunRow
+    from keepset.run.inspection import Inspection
 
 
-class Unknown(TypedDict, total=False):
-    """The state of a run whose contract this process does not have."""
-
-
-def contract_for(reference: str | None) -> Contract:
-    """Give the contract that ``--state MODULE:STATE`` names, or one that knows no class."""
-    return contract_of(load(reference) if reference else Unknown)
-
-
-def find_run(store: ks.Store, run_id: str) -> RunRow:
-    """Find a run's row.
-
-    Raises:
-        NotFoundError: ``run.not-found``.
-    """
-    for found in store.runs(after=run_id[:-1], limit=1_000):
-        if found.run.key.run_id == run_id:
-            return found.run
-    raise NotFoundError(
-        f"there is no run {run_id}",
-        code="run.not-found",
-        hint="`keepset runs` lists those that are there; --tenant chooses whose.",
-    )
-
-
-def find_checkpoint(run: ks.Run, named: str | None) -> ks.Checkpoint:
+def find_checkpoint(run: Inspection, named: str | None) -> ks.Checkpoint:
     """Find a checkpoint by the number of its step or by its id; the newest one without a name.
 
     Raises:

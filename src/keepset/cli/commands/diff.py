@@ -25,25 +25,23 @@ Example:
 @click.argument("new", metavar="B")
 @store_options()
 @click.option("--reveal", is_flag=True, help="Show personal fields as well.")
-@click.option("--state", metavar="MODULE:STATE", help="The state, so that its classes are known.")
 def command(  # noqa: PLR0913 - click hands over each argument and option by itself
-    run_id: str, old: str, new: str, store_url: str, tenant: str, *, as_json: bool, **chosen: Any
+    run_id: str, old: str, new: str, store_url: str, tenant: str, *, as_json: bool, reveal: bool
 ) -> None:
     """Show what is different between two steps, A and B, of a run.
 
     A and B are numbers of steps or ids of checkpoints.
     """
     with open_store(store_url, tenant) as store:
-        row = look.find_run(store, run_id)
-        run = store.run(look.contract_for(chosen["state"]), run_id)
+        run = store.inspect(run_id)
         sides = [run.at(look.find_checkpoint(run, named).id).values for named in (old, new)]
     changes: list[dict[str, Any]] = []
     names = dict.fromkeys((*sides[0], *sides[1]))
-    personal = look.personal_fields(row.contract.structure, names)
+    personal = look.personal_fields(run.row.contract.structure, names)
     for name in names:
         pair = [look.rendered({name: v[name]}, ()) if name in v else {} for v in sides]
         found = list(differences(*pair))
-        hidden = name in personal and not chosen["reveal"]
+        hidden = name in personal and not reveal
         changes += _masked(name, found) if hidden and found else found
     if as_json:
         output.result("diff", {"run": run_id, "old": old, "new": new, "changes": changes})

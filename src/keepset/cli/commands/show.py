@@ -20,7 +20,7 @@ WIDTH = 150
 EPILOG = """\b
 Example:
   keepset show ticket-42 --store sqlite:///runs.db
-  keepset show ticket-42 --step 3 --reveal --state app.state:Ticket
+  keepset show ticket-42 --step 3 --reveal
 """
 
 
@@ -31,21 +31,19 @@ Example:
     "--step", metavar="N", help="Number of a step or id of a checkpoint; else the newest."
 )
 @click.option("--reveal", is_flag=True, help="Show personal fields as well.")
-@click.option("--state", metavar="MODULE:STATE", help="The state, so that its classes are known.")
 def command(run_id: str, store_url: str, tenant: str, *, as_json: bool, **chosen: Any) -> None:
     """Show what a checkpoint holds. Nothing is fetched, opened or resolved for it."""
     with open_store(store_url, tenant) as store:
-        row = look.find_run(store, run_id)
-        run = store.run(look.contract_for(chosen["state"]), run_id)
+        run = store.inspect(run_id)
         checkpoint = look.find_checkpoint(run, chosen["step"])
         values = run.at(checkpoint.id).values
         history = run.history()
-    personal = look.personal_fields(row.contract.structure, values)
+    personal = look.personal_fields(run.row.contract.structure, values)
     fields = look.rendered(values, () if chosen["reveal"] else personal)
     if as_json:
         found = {
             "run": run_id,
-            "contract": {"name": row.contract.name, "epoch": row.contract.epoch},
+            "contract": {"name": run.row.contract.name, "epoch": run.row.contract.epoch},
             "checkpoint": _data(checkpoint),
             "fields": fields,
             "masked": [] if chosen["reveal"] else sorted(personal),

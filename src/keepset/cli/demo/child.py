@@ -74,7 +74,7 @@ def run_naive(stop: Stop) -> None:
     """Run with the naive saver, from where it was saved last."""
     saver = naive.NaiveSaver(state.folder() / NAIVE_FILE)
     last, saved = saver.load()
-    values = naive.resumed(saved, state.fresh())
+    values = naive.resumed(saved, state.by_hand())
     for number, step in enumerate(steps.STEPS):
         if number > last:
             _run_naively(stop.wrap(step), values)
@@ -103,10 +103,10 @@ def run_contract(stop: Stop) -> None:
     url = f"sqlite:///{state.folder() / CONTRACT_FILE}"
     workflow = ks.Workflow(Research, steps=[stop.wrap(step) for step in steps.STEPS])
     with ks.open(url) as store:
-        values = workflow.run(store, RUN_ID, state.fresh(), subject="demo customer")
+        values = workflow.run(store, RUN_ID, state.asked(), subject="demo customer")
         stop.end(values)
         run = store.run(Research, RUN_ID)
-        verdicts = run.verdicts(steps=len(steps.STEPS), runs=EXAMPLE_RUNS)
+        verdicts = run.verdicts(values, steps=len(steps.STEPS), runs=EXAMPLE_RUNS)
     tell("verdicts", **as_data(verdicts))
     tell("done", workdir=str(values["workdir"]), payment=values["payment"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -54,9 +55,9 @@ def _naive(folder: Path, story: Story) -> dict[str, Any]:
 
 
 def _contract(path: Path, story: Story) -> dict[str, Any]:
-    with ks.open(f"sqlite:///{path}") as store:
+    with ks.open(f"sqlite:///{path}", role="viewer") as store:
         sizes = store.stats()
-        run = store.run(state.Research, child.RUN_ID)
+        run = store.inspect(child.RUN_ID)
         values = [run.at(checkpoint.id).values for checkpoint in run.history()]
     return _outcome(
         story,
@@ -78,7 +79,7 @@ def _outcome(
     in_files = sum(file.read_bytes().count(key) for file in files)
     return {
         "store": str(path),
-        "killed_by": "SIGKILL",
+        "killed_by": signal.Signals(-story.killed.code).name,
         "killed_in_process": story.killed.steps,
         "resumed_with": story.resumed.steps,
         "finished": failed is None,
@@ -96,8 +97,8 @@ def _outcome(
 
 def _retrieval(folder: Path, store: Path) -> dict[str, int]:
     """Search again in the index as it is now, and compare with the ids that were kept."""
-    with ks.open(f"sqlite:///{store}") as opened:
-        run = opened.run(state.Research, child.RUN_ID)
+    with ks.open(f"sqlite:///{store}", role="viewer") as opened:
+        run = opened.inspect(child.RUN_ID)
         kept = set(run.at(run.history(1)[0].id).values["doc_ids"])
     with closing(sqlite3.connect(folder / "index.db")) as db:
         again = set(index.search(db, state.QUESTION, steps.WANTED))

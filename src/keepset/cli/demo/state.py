@@ -77,14 +77,13 @@ class Research(TypedDict, total=False):
     workdir: Annotated[Path, Scratch(make_workdir)]
 
 
-def fresh() -> Research:
-    """Make the state that a run starts from."""
+def asked() -> Research:
+    """Give what a run begins with; the contract's rules make the rest."""
+    return Research(question=QUESTION, doc_ids=[], payment=Payment(attempts=0, charged=False))
+
+
+def by_hand() -> Research:
+    """Give the same with everything that the rules make, for a saver that has no rules."""
     return Research(
-        question=QUESTION,
-        doc_ids=[],
-        docs=[],
-        db=connect(),
-        api_key=os.environ[API_KEY],
-        payment=Payment(attempts=0, charged=False),
-        workdir=make_workdir(),
+        **asked(), docs=[], db=connect(), api_key=os.environ[API_KEY], workdir=make_workdir()
     )
