@@ -1,0 +1,216 @@
+"""What each rule does when a state is saved and when it is resumed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import pytest
+
+import keepset as ks
+from keepset.errors import IntegrityError, NotFoundError, PolicyError
+from keepset.verdict.status import Resume
+
+CALLS: list[str] = []
+LIBRARY: dict[str, str] = {}
+
+
+def load(ids: list[str]) -> list[dict[str, str]]:
+    CALLS.append("load")
+    return [{"id": one, "text": LIBRARY[one]} for one in ids]
+
+
+def connect() -> sqlite3.Connection:
+    CALLS.append("connect")
+    return sqlite3.connect(":memory:")
+
+
+def make_folder() -> Path:
+    CALLS.append("folder")
+    return Path(tempfile.mkdtemp())
+
+
+class Ticket(TypedDict, total=False):
+    question: Annotated[str, ks.Keep()]
+    doc_ids: Annotated[list[str], ks.Keep()]
+    docs: Annotated[list[dict[str, str]], ks.Refetch(load, using="doc_ids", pin="refuse")]
+    db: Annotated[sqlite3.Connection, ks.Reopen(connect)]
+    api_key: Annotated[str, ks.Secret("env:KEEPSET_TEST_KEY")]
+    answer: Annotated[str, ks.Extract("choices[0].text")]
+    log: Annotated[list[dict[str, Any]], ks.Keep(without="[*].usage")]
+    notes: Annotated[str, ks.Drop(default="none")]
+    workdir: Annotated[Path, ks.Scratch(make_folder)]
+
+
+@pytest.fixture(autouse=True)
+def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    CALLS.clear()
+    LIBRARY.clear()
+    LIBRARY.update({f"doc-{n}": f"text of {n}" for n in range(5)})
+    monkeypatch.setenv("KEEPSET_TEST_KEY", "plain-words-without-form")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def ticket() -> dict[str, Any]:
+    ids = ["doc-1", "doc-2"]
+    return {
+        "question": "which?",
+        "doc_ids": ids,
+        "docs": [{"id": one, "text": LIBRARY[one]} for one in ids],
+        "db": sqlite3.connect(":memory:"),
+        "api_key": os.environ["KEEPSET_TEST_KEY"],
+        "answer": {"choices": [{"text": "forty-two"}], "usage": {"total": 9}},
+        "log": [{"text": "a", "usage": {"n": 1}}],
+        "notes": "not for long",
+        "workdir": make_folder(),
+    }
+
+
+def test_a_resumed_state_is_complete_and_each_loader_ran_once() -> None:
+    with ks.open("memory:") as store:
+        store.run(Ticket, "r").save("one", ticket())
+        CALLS.clear()
+        run = store.run(Ticket, "r")
+        state = run.state
+        assert run.state is state
+        assert sorted(CALLS) == ["connect", "folder", "load"]
+        assert state["docs"] == [{"id": "doc-1", "text": "text of 1"}, {"id": "doc-2", "text": "text of 2"}]
+        assert state["db"].execute("select 1").fetchone() == (1,)
+        assert state["api_key"] == "plain-words-without-form"
+        assert state["answer"] == "forty-two"
+        assert state["log"] == [{"text": "a"}]
+        assert state["notes"] == "none"
+        assert state["workdir"].is_dir()
+        state["db"].close()
+
+
+def test_what_is_not_kept_is_not_in_the_checkpoint_and_looking_restores_nothing() -> None:
+    with ks.open("memory:") as store:
+        run = store.run(Ticket, "r")
+        saved = run.save("one", ticket())
+        CALLS.clear()
+        values = run.at(saved.id).values
+        assert set(values) == {"question", "doc_ids", "answer", "log"}
+        store.runs()
+        store.verify()
+        store.can_resume("r")
+        assert CALLS == []
+
+
+def test_saving_the_same_state_again_does_not_extract_from_what_was_extracted() -> None:
+    with ks.open("memory:") as store:
+        first = ticket()
+        run = store.run(Ticket, "r")
+        run.save("one", first)
+        run.save("two", first)
+        again = store.run(Ticket, "r")
+        state = again.state
+        state["question"] = "other"
+        again.save("three", state)
+        assert store.run(Ticket, "r").at(again.history(1)[0].id).values["answer"] == "forty-two"
+
+
+def test_a_loader_that_fails_is_named_and_the_checkpoint_stays() -> None:
+    with ks.open("memory:") as store:
+        store.run(Ticket, "r").save("one", ticket())
+        del LIBRARY["doc-1"]
+        run = store.run(Ticket, "r")
+        with pytest.raises(NotFoundError, match="restoring docs failed: KeyError") as failed:
+            _ = run.state
+        assert failed.value.code == "restore.failed"
+        LIBRARY["doc-1"] = "text of 1"
+        assert run.state["docs"][0]["text"] == "text of 1"
+
+
+def test_pinned_content_that_has_changed_refuses_the_resume() -> None:
+    with ks.open("memory:") as store:
+        store.run(Ticket, "r").save("one", ticket())
+        LIBRARY["doc-2"] = "another text"
+        with pytest.raises(IntegrityError) as refused:
+            _ = store.run(Ticket, "r").state
+        assert refused.value.code == "restore.other-content"
+        assert "another text" not in str(refused.value)
+
+
+class Asked(TypedDict):
+    ids: Annotated[list[str], ks.Keep()]
+    docs: Annotated[Any, ks.Refetch(lambda ids: GIVEN["docs"], using="ids", name="given")]
+
+
+GIVEN: dict[str, Any] = {}
+
+
+@pytest.mark.parametrize(
+    "docs",
+    [
+        [{"id": "a"}],
+        [{"id": "a"}, {"id": "c"}],
+        {"a": 1, "c": 2},
+        ["one text"],
+    ],
+)
+def test_a_loader_that_gives_other_documents_than_asked_for_refuses_the_resume(docs: Any) -> None:
+    with ks.open("memory:") as store:
+        store.run(Asked, "r").save("one", {"ids": ["a", "b"], "docs": []})
+        GIVEN["docs"] = docs
+        with pytest.raises(IntegrityError) as refused:
+            _ = store.run(Asked, "r").state
+        assert refused.value.code == "restore.other-ids"
+
+
+@pytest.mark.parametrize("docs", [[{"id": "b"}, {"id": "a"}], {"b": 1, "a": 2}, ["two", "texts"]])
+def test_a_loader_may_give_the_documents_in_any_order(docs: Any) -> None:
+    with ks.open("memory:") as store:
+        store.run(Asked, "r").save("one", {"ids": ["a", "b"], "docs": []})
+        GIVEN["docs"] = docs
+        assert store.run(Asked, "r").state["docs"] == docs
+
+
+def test_a_missing_secret_is_named_by_its_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ks.open("memory:") as store:
+        store.run(Ticket, "r").save("one", ticket())
+        monkeypatch.delenv("KEEPSET_TEST_KEY")
+        assert store.can_resume("r").verdict is Resume.UNKNOWN
+        with pytest.raises(NotFoundError, match="env:KEEPSET_TEST_KEY"):
+            _ = store.run(Ticket, "r").state
+
+
+@dataclass
+class Plain:
+    question: str
+    undeclared: list[int]
+    key: Annotated[str, ks.Secret("env:KEEPSET_TEST_KEY")] = ""
+
+
+def test_a_dataclass_is_a_state_and_an_undeclared_field_is_kept() -> None:
+    with ks.open("memory:") as store:
+        store.run(Plain, "r").save("one", Plain("q", [1, 2], "plain-words-without-form"))
+        assert store.run(Plain, "r").state == Plain("q", [1, 2], "plain-words-without-form")
+
+
+def test_strict_refuses_a_state_with_a_field_that_nobody_declared() -> None:
+    with ks.open("memory:", mode="strict") as store:
+        with pytest.raises(PolicyError, match="undeclared") as refused:
+            store.run(Plain, "r").save("one", Plain("q", [1, 2]))
+        assert refused.value.code == "policy.undeclared"
+        assert store.runs() == []
+
+
+def test_a_viewer_reads_and_never_writes(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    with ks.open(url) as store:
+        store.run(Plain, "r").save("one", Plain("q", [1]))
+    with ks.open(url, role="viewer") as store:
+        run = store.run(Plain, "r")
+        assert run.state.question == "q"
+        for write in (
+            lambda: run.save("two", Plain("q", [2])),
+            lambda: store.delete("r"),
+            lambda: store.prune("r", keep_latest=1),
+        ):
+            with pytest.raises(PolicyError, match="viewer"):
+                write()
