@@ -1,0 +1,96 @@
+"""What a step gives, made into what the state holds: `Extract`, `Drop` and ``without``.
+
+It happens before the next step sees the state, so that this step sees the same as it would after
+a resume. Nothing that the caller holds is changed: what is affected is copied, the rest is shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from keepset.contracts.fields import Field
+from keepset.contracts.forms import form_of
+from keepset.contracts.instances import refuse_unknown
+from keepset.contracts.paths import Element, parse_glob, parse_path
+from keepset.contracts.pruned import pruned
+from keepset.contracts.rules import MISSING, Drop, Extract, Keep
+from keepset.errors import PolicyError
+
+_LEAVES = (bool, int, float, complex, str, bytes, bytearray, type(None))
+
+
+def admitted(
+    fields: Mapping[str, Field], values: Mapping[str, object], changed: Collection[str] | None
+) -> dict[str, object]:
+    """Apply the rules of the fields to their values; see `Contract.admit`."""
+    refuse_unknown(fields, values, "the contract")
+    found: dict[str, object] = {}
+    for name, value in values.items():
+        field = fields[name]
+        given = changed is None or name in changed
+        kept = _admit(field, value, values, given=given)
+        if kept is not MISSING:
+            found[name] = kept
+    return found
+
+
+def _admit(field: Field, value: object, values: Mapping[str, object], *, given: bool) -> object:
+    rule = field.rule
+    if isinstance(rule, Drop):
+        return field.fill(values)
+    if isinstance(rule, Extract) and given:
+        return _extract(field, rule, value)
+    if isinstance(rule, Keep):
+        for glob in rule.without:
+            value = pruned(value, parse_glob(glob), (field.name,))
+    return value
+
+
+def _extract(field: Field, rule: Extract, value: object) -> object:
+    if not isinstance(rule.what, str):
+        return rule.what(value)
+    part = value
+    for element in parse_path(rule.what):
+        part = _enter(part, element)
+        if part is MISSING:
+            break
+    if part is not MISSING:
+        return part
+    if _is_extracted(field, value):
+        return value
+    raise PolicyError(
+        f"{field.name}: a {type(value).__qualname__} has no {rule.what}",
+        code="extract.path",
+        hint="Correct the path of Extract, or give a function that handles this kind of value.",
+    )
+
+
+def _enter(value: Any, element: Element) -> object:
+    """Take one step into a mapping, a sequence or an object; `MISSING` where there is none."""
+    if isinstance(value, Mapping):
+        return value.get(element, MISSING)
+    if isinstance(element, str):
+        return MISSING if isinstance(value, _LEAVES) else getattr(value, element, MISSING)
+    if isinstance(value, Sequence) and not isinstance(value, _LEAVES):
+        return value[element] if -len(value) <= element < len(value) else MISSING
+    return MISSING
+
+
+def _is_extracted(field: Field, value: object) -> bool:
+    """Say whether a value into which the path does not lead is what it would have led to.
+
+    Nothing can be extracted from a plain value; another one passes where it is of the type that
+    the field declares.
+    """
+    if isinstance(value, _LEAVES):
+        return True
+    form = form_of(field.annotation)
+    forms = [form_of(a) for a in form.arguments] if form.kind == "union" else [form]
+    return any(f.kind in ("record", "enum", "class") and _is_a(value, f.origin) for f in forms)
+
+
+def _is_a(value: object, cls: type[Any]) -> bool:
+    if issubclass(cls, dict) and hasattr(cls, "__required_keys__"):
+        return isinstance(value, dict)
+    return isinstance(value, cls)
