@@ -1,7 +1,7 @@
 """Which error codes the source has, and of which class: read from its syntax trees.
 
 An error's code is a literal where the error is made, or the argument of a function that makes it,
-or it stands in a table of the module that makes it. What is computed in a code reads ``*``.
+or it stands beside the class in a table. What is computed in a code reads ``*``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from keepset import errors
 from tests.house.tree import modules
@@ -24,7 +25,7 @@ DOTTED = re.compile(r"[a-z]+(-[a-z]+)*(\.[a-z]+(-[a-z]+)*)+")
 
 @dataclass(frozen=True)
 class Raised:
-    """One error that the source makes."""
+    """One error that the source makes; a code that cannot be read is empty."""
 
     cls: str
     code: str
@@ -33,26 +34,58 @@ class Raised:
 
 @dataclass(frozen=True)
 class Maker:
-    """A function that makes an error with a code that it is given."""
+    """A function that makes an error whose code it is given, whole or in part.
+
+    Attributes:
+        cls: The error's class.
+        parameter: Name of the parameter.
+        position: Where it stands among the arguments.
+        prefix: What the function puts in front of it.
+    """
 
     cls: str
+    parameter: str
     position: int
+    prefix: str
 
 
 def raised() -> set[Raised]:
-    """Every error that the source makes; a code that cannot be read is empty."""
-    makers = {name: maker for _, _, tree in modules("src") for name, maker in _makers(tree)}
-    found = set()
+    """Every error that the source makes."""
+    makers: dict[tuple[str, str], Maker] = {}
+    for path, _, tree in modules("src"):
+        for name, maker in _makers(tree):
+            makers[path if name.startswith("_") else "", name] = maker
+    found: set[Raised] = set()
     for path, _, tree in modules("src"):
         for call, around in _calls(tree):
             name = _called(call)
-            cls = name if name in CLASSES else makers[name].cls if name in makers else ""
-            value = _argument(call, makers.get(name))
-            if not cls or value is None or _passed_on(value, around):
-                continue
-            place = f"{path}:{call.lineno}"
-            found |= {Raised(cls, code, place) for code in _codes(value, tree) or [""]}
+            found_maker = makers.get((path, name)) or makers.get(("", name))
+            for cls, code in _made(call, found_maker, around):
+                found.add(Raised(cls, code, f"{path}:{call.lineno}"))
     return found
+
+
+def _made(call: ast.Call, maker: Maker | None, around: set[str]) -> Iterator[tuple[str, str]]:
+    if _called(call) in CLASSES:
+        value = _keyword(call, "code")
+        if value is not None and not _given(value) & around and not _of_another(value):
+            yield from ((_called(call), code) for code in _codes(value) or [""])
+    elif maker is not None:
+        value = _keyword(call, maker.parameter)
+        if value is None and maker.position < len(call.args):
+            value = call.args[maker.position]
+        if value is not None and not _given(value) & around:
+            yield from ((maker.cls, maker.prefix + code) for code in _codes(value) or [""])
+    else:
+        yield from _beside(call)
+
+
+def _beside(call: ast.Call) -> Iterator[tuple[str, str]]:
+    """A row of a table: a class of ours and, right after it, a code."""
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    for cls, code in pairwise(values):
+        if isinstance(cls, ast.Name) and cls.id in CLASSES:
+            yield from ((cls.id, text) for text in _codes(code) if DOTTED.fullmatch(text))
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, set[str]]]:
@@ -69,7 +102,8 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, set[str]]]:
 
 def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     given = function.args
-    return [p.arg for p in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    names = [p.arg for p in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return [name for name in names if name not in {"self", "cls"}]
 
 
 def _called(call: ast.Call) -> str:
@@ -79,53 +113,41 @@ def _called(call: ast.Call) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _argument(call: ast.Call, maker: Maker | None) -> ast.expr | None:
-    for keyword in call.keywords:
-        if keyword.arg == "code":
-            return keyword.value
-    if maker is not None and maker.position < len(call.args):
-        return call.args[maker.position]
-    return None
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in call.keywords if k.arg == name), None)
 
 
-def _passed_on(value: ast.expr, around: set[str]) -> bool:
-    """Whether the code is that of another error, or the argument of the function around."""
-    if isinstance(value, ast.Attribute):
-        return value.attr == "code"
-    return isinstance(value, ast.Name) and value.id in around
+def _given(value: ast.expr) -> set[str]:
+    """The plain names that a code is made of."""
+    parts = value.values if isinstance(value, ast.JoinedStr) else [value]
+    plain = [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
+    return {part.id for part in plain if isinstance(part, ast.Name)}
+
+
+def _of_another(value: ast.expr) -> bool:
+    """Whether the code is read off another error, or off a row of a table."""
+    return isinstance(value, ast.Attribute) and value.attr == "code"
 
 
 def _makers(tree: ast.Module) -> Iterator[tuple[str, Maker]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and "code" in _parameters(node):
-            names = [name for name in _parameters(node) if name not in ("self", "cls")]
-            for call in ast.walk(node):
-                if isinstance(call, ast.Call) and _called(call) in CLASSES:
-                    yield node.name, Maker(_called(call), names.index("code"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        for call in ast.walk(function):
+            value = _keyword(call, "code") if isinstance(call, ast.Call) else None
+            if not isinstance(call, ast.Call) or _called(call) not in CLASSES or value is None:
+                continue
+            for name in _given(value) & set(_parameters(function)):
+                prefix = _codes(value)[0].partition("*")[0] if _codes(value) else ""
+                position = _parameters(function).index(name)
+                yield function.name, Maker(_called(call), name, position, prefix)
 
 
-def _codes(value: ast.expr, tree: ast.Module) -> list[str]:
+def _codes(value: ast.expr) -> list[str]:
     if isinstance(value, ast.Constant):
         return [str(value.value)]
     if isinstance(value, ast.JoinedStr):
         parts = (str(p.value) if isinstance(p, ast.Constant) else "*" for p in value.values)
         return ["".join(parts)]
     if isinstance(value, ast.IfExp):
-        return [*_codes(value.body, tree), *_codes(value.orelse, tree)]
-    tables = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
-    if isinstance(value, ast.Name):
-        named = [table for table in tables if value.id in _targets(table)]
-        tables = named or tables
-    return [
-        node.value
-        for table in tables
-        for node in ast.walk(table)
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and DOTTED.fullmatch(node.value)
-    ]
-
-
-def _targets(node: ast.Assign | ast.AnnAssign) -> set[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return {target.id for target in targets if isinstance(target, ast.Name)}
+        return [*_codes(value.body), *_codes(value.orelse)]
+    return []

@@ -10,14 +10,17 @@ import tarfile
 import tomllib
 import zipfile
 from email.parser import HeaderParser
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from tests.house.tree import ROOT, SOURCE, tracked
+from tests.house.tree import ROOT, SOURCE, name, tracked
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-VERSION: str = PROJECT["version"]
+VERSION = re.findall(r'^__version__ = "(.+)"$', (SOURCE / "__init__.py").read_text(), re.MULTILINE)[
+    0
+]
 
 
 @pytest.fixture(scope="session")
@@ -86,5 +89,11 @@ def test_the_version_stands_in_one_place_and_the_command_tells_it() -> None:
     command = Path(sysconfig.get_path("scripts")) / "keepset"
     run = subprocess.run([command, "--version"], capture_output=True, check=True, text=True)
     assert run.stdout.split()[-1] == VERSION
-    again = [p for p in SOURCE.rglob("*.py") if f'"{VERSION}"' in p.read_text("utf-8")]
-    assert again == []
+    assert version("keepset") == VERSION
+    literal = re.compile(rf"""["']{re.escape(VERSION)}["']""")
+    told = [
+        name(p)
+        for p in [ROOT / "pyproject.toml", *SOURCE.rglob("*.py")]
+        if literal.search(p.read_text("utf-8"))
+    ]
+    assert told == ["src/keepset/__init__.py"]
