@@ -1,0 +1,135 @@
+"""The SQLite backend: one file, or one private database in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import weakref
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from keepset.backends.port import Settings
+from keepset.backends.sqlite.connecting import Durability, Place, open_store
+from keepset.backends.sqlite.files import file_sizes
+from keepset.backends.sqlite.forks import watch
+from keepset.backends.sqlite.operations import ERASING, operation
+from keepset.backends.sqlite.reading import Readers
+from keepset.backends.sqlite.settings import read_settings
+from keepset.backends.sqlite.statements import interpret
+from keepset.backends.sqlite.writing import Writer
+from keepset.plan.requests import Plan, Read, ReadSizes
+
+R = TypeVar("R")
+
+TIMEOUT = 30.0
+"""Seconds that a write waits for another process before it is refused."""
+
+
+def open_sqlite(
+    path: str | os.PathLike[str],
+    *,
+    durability: Durability = "full",
+    timeout: float = TIMEOUT,
+) -> SQLiteBackend:
+    """Open the store in a SQLite file; one that is not there yet is made.
+
+    Args:
+        path: The database's path.
+        durability: ``full``: what was saved survives a loss of power. ``normal``: it survives the
+            end of the process; a loss of power may take the last saves, each of them whole.
+        timeout: Seconds to wait for another process's lock.
+
+    Raises:
+        StoreError: The place cannot hold a store, or the file is not ours to write to.
+        IntegrityError: The file is damaged.
+    """
+    return SQLiteBackend(Place(Path(path).resolve(), durability, timeout))
+
+
+def open_memory() -> SQLiteBackend:
+    """Open a fresh store that lives in this process's memory and ends with it."""
+    return SQLiteBackend(Place(None, "full", TIMEOUT))
+
+
+class SQLiteBackend:
+    """Executes plans on SQLite; see `keepset.backends.port.Backend`.
+
+    Writes go through one thread, which commits together those that wait. Reads run on connections
+    of their own, each on one snapshot; in memory there is one connection for everything.
+    """
+
+    def __init__(self, place: Place) -> None:
+        """Open the store; see `open_sqlite`."""
+        self._place = place
+        self._writer = Writer(place, open_store(place))
+        self._readers = Readers(place)
+        self._finish = weakref.finalize(self, _finish, self._writer, self._readers)
+        watch(self)
+
+    def execute(self, plan: Plan[R]) -> R:
+        """Execute a plan; a write is durable when this returns.
+
+        Raises:
+            KeepsetError: What the plan, or SQLite, raises.
+        """
+        work = partial(_run, plan)
+        if self._in_caller(plan):
+            return self._measured(plan, self._readers.read(work))
+        result: R = self._writer.submit(work, erases=isinstance(plan, ERASING)).result()
+        return result
+
+    async def aexecute(self, plan: Plan[R]) -> R:
+        """Execute a plan without blocking the event loop.
+
+        A write that was begun goes on to its end when the awaiting task is cancelled.
+
+        Raises:
+            KeepsetError: What the plan, or SQLite, raises.
+        """
+        work = partial(_run, plan)
+        if self._in_caller(plan):
+            return self._measured(plan, await asyncio.to_thread(self._readers.read, work))
+        future = self._writer.submit(work, erases=isinstance(plan, ERASING))
+        result: R = await asyncio.shield(asyncio.wrap_future(future))
+        return result
+
+    def _in_caller(self, plan: Plan[Any]) -> bool:
+        return isinstance(plan, Read) and self._place.path is not None
+
+    def _measured(self, plan: Plan[R], result: R) -> R:
+        """Put the size of the files in place of that of the pages."""
+        if isinstance(plan, ReadSizes) and self._place.path is not None:
+            size = sum(size for _, size, _ in file_sizes(self._place.path))
+            return replace(result, file_bytes=size)  # type: ignore[type-var] # R is Sizes here
+        return result
+
+    def settings(self) -> Settings:
+        """Read which settings are in force on the connection that writes.
+
+        Raises:
+            StoreError: The store is closed.
+        """
+        work = partial(read_settings, place=self._place)
+        settings: Settings = self._writer.submit(work).result()
+        return settings
+
+    def close(self) -> None:
+        """Finish the writes that wait, then let go of files and threads; may be called again."""
+        self._finish()
+
+    def after_fork(self) -> None:
+        """Go on in a child process with connections and a thread of its own."""
+        self._readers.after_fork()
+        self._writer.after_fork()
+
+
+def _run(plan: Plan[R], connection: sqlite3.Connection) -> R:
+    return interpret(connection, operation(plan))
+
+
+def _finish(writer: Writer, readers: Readers) -> None:
+    readers.close()
+    writer.close()

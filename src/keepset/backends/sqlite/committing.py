@@ -1,0 +1,53 @@
+"""Several pieces of work in one transaction, each undone alone where it is refused."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from keepset.backends.outcome import Outcome
+
+Work: TypeAlias = Callable[[sqlite3.Connection], Any]
+"""What to do on a connection, inside a transaction."""
+
+
+def commit_together(connection: sqlite3.Connection, works: Sequence[Work]) -> list[Outcome | None]:
+    """Do all work in the transaction that is open, and commit it.
+
+    Returns:
+        What came of each. None stands for work that was undone because SQLite gave up the whole
+        transaction while it did another piece: that is not committed and can be done again.
+
+    Raises:
+        sqlite3.Error: The commit failed: nothing is known to be on the disk.
+    """
+    outcomes: list[Outcome | None] = []
+    for number, work in enumerate(works):
+        outcome = _attempt(connection, work, share=len(works) > 1)
+        if not connection.in_transaction:
+            outcomes = [None] * len(works)
+            outcomes[number] = outcome
+            return outcomes
+        outcomes.append(outcome)
+    connection.execute("COMMIT")
+    return outcomes
+
+
+def _attempt(connection: sqlite3.Connection, work: Work, *, share: bool) -> Outcome:
+    outcome = Outcome()
+    with outcome:
+        if share:
+            connection.execute("SAVEPOINT work")
+        outcome.value = work(connection)
+        if share:
+            connection.execute("RELEASE work")
+    if outcome.error and connection.in_transaction:
+        undone = Outcome()
+        if share:
+            with undone:
+                connection.execute("ROLLBACK TO work")
+                connection.execute("RELEASE work")
+        if not share or undone.error:
+            connection.execute("ROLLBACK")
+    return outcome

@@ -1,0 +1,148 @@
+"""Open connections, each with the settings that a store relies on."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from keepset.backends.sqlite.failures import DRIVER_ERRORS, NO_LOG, REPLACED, failure, translate
+from keepset.backends.sqlite.files import (
+    PRIVATE,
+    check_file,
+    check_place,
+    check_version,
+    make_file,
+)
+from keepset.backends.sqlite.forks import GATE
+from keepset.backends.sqlite.migrations import (
+    APPLICATION_ID,
+    migrate,
+    newest_schema,
+    schema_of,
+)
+from keepset.backends.sqlite.waiting import Patience, patiently
+
+Durability = Literal["full", "normal"]
+"""``full``: a save that returned survives a loss of power. ``normal``: it survives the end of the
+process, and a loss of power may take the last ones, never a part of one."""
+
+_EVERY = (
+    "PRAGMA secure_delete = ON",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA mmap_size = 0",
+    "PRAGMA cache_size = -8000",
+    "PRAGMA trusted_schema = OFF",
+)
+
+LOG_LIMIT = 4 << 20
+"""Bytes to which the log is cut after a checkpoint of SQLite's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a store is and how it is to be used.
+
+    Attributes:
+        path: The database, absolute, links followed; None for a private one in memory.
+        durability: What a loss of power may take.
+        timeout: Seconds to wait for a lock of another process.
+    """
+
+    path: Path | None
+    durability: Durability
+    timeout: float
+
+    def __str__(self) -> str:
+        return "memory" if self.path is None else str(self.path)
+
+    def identity(self) -> tuple[int, int] | None:
+        """Device and inode of the file that lies at the path now; None for none."""
+        if self.path is None:
+            return None
+        try:
+            status = self.path.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def require(self, identity: tuple[int, int] | None) -> None:
+        """Refuse to go on where another file, or none, lies at the path.
+
+        Raises:
+            StoreError: ``store.replaced``.
+        """
+        if self.identity() != identity:
+            raise failure(REPLACED, str(self), "another file")
+
+
+def open_store(place: Place) -> sqlite3.Connection:
+    """Open the connection that writes; a store that is not there yet is made.
+
+    Raises:
+        StoreError: The place or the file cannot be used; see `check_place` and `check_file`.
+        IntegrityError: The file is damaged.
+    """
+    check_version(sqlite3.sqlite_version_info)
+    with GATE.opening:
+        if place.path is not None:
+            check_place(place.path)
+            if not make_file(place.path) and place.path.stat().st_size == 0:
+                place.path.chmod(PRIVATE)
+            check_file(place.path, APPLICATION_ID, newest_schema())
+        connection = _connect(place)
+    try:
+        _prepare(connection, place)
+    except BaseException as error:
+        with GATE:
+            connection.close()
+        if isinstance(error, DRIVER_ERRORS):
+            raise translate(error, str(place)) from error
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, place: Place) -> None:
+    patience = Patience(place.timeout)
+    if patiently(lambda: schema_of(connection), patience) != newest_schema():
+        migrate(connection, str(place), patience)
+    if place.path is not None:
+        wal = "PRAGMA journal_mode = WAL"
+        ((mode,),) = patiently(lambda: connection.execute(wal).fetchall(), patience)
+        if mode != "wal":
+            raise failure(NO_LOG, str(place), f"journal mode {mode}")
+    with GATE:
+        connection.execute(f"PRAGMA synchronous = {place.durability.upper()}")
+        connection.execute(f"PRAGMA journal_size_limit = {LOG_LIMIT}")
+
+
+def open_reader(place: Place) -> sqlite3.Connection:
+    """Open a connection that only reads.
+
+    Raises:
+        StoreError: The file cannot be opened.
+    """
+    connection = _connect(place)
+    with GATE:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _connect(place: Place) -> sqlite3.Connection:
+    target = ":memory:" if place.path is None else f"{place.path.as_uri()}?mode=rw"
+    with GATE:
+        try:
+            connection = sqlite3.connect(
+                target,
+                timeout=0,
+                isolation_level=None,
+                check_same_thread=False,
+                uri=place.path is not None,
+            )
+            for pragma in _EVERY:
+                connection.execute(pragma)
+        except DRIVER_ERRORS as error:
+            raise translate(error, str(place)) from error
+    return connection

@@ -1,0 +1,107 @@
+"""Make the log let go of what was removed.
+
+`secure_delete` overwrites what leaves the pages of the database. Older copies of those pages lie in
+the write-ahead log until a checkpoint has moved all of it and cut it to nothing, and that has to
+wait for every reader that still looks at an older state.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+from keepset.backends.outcome import Outcome
+from keepset.backends.sqlite.connecting import Place
+from keepset.backends.sqlite.failures import (
+    BUSY_READERS,
+    DRIVER_ERRORS,
+    failure,
+    is_busy,
+    translate,
+)
+from keepset.backends.sqlite.forks import GATE
+
+_EAGER = 0.005
+_PATIENT = 0.25
+
+
+class _Owed(NamedTuple):
+    future: Future[Any]
+    value: Any
+    deadline: float
+
+
+class Erasure:
+    """What is still to be cleaned, and who waits for it.
+
+    Saves go on meanwhile. Where the time is up, whoever waits gets an error, and the log is still
+    cleaned as soon as the readers let go of it.
+    """
+
+    def __init__(self, place: Place) -> None:
+        """Begin with a clean log."""
+        self._place = place
+        self._owed: list[_Owed] = []
+        self._dirty = False
+        self._next = 0.0
+
+    @property
+    def waited_for(self) -> bool:
+        """Whether somebody waits."""
+        return bool(self._owed)
+
+    @property
+    def pause(self) -> float | None:
+        """Seconds until the next attempt; None where there is nothing to clean."""
+        return max(0.0, self._next - time.monotonic()) if self._dirty else None
+
+    def owe(self, future: Future[Any], value: Any) -> None:
+        """Give the value to the future once the log is clean."""
+        self._owed.append(_Owed(future, value, time.monotonic() + self._place.timeout))
+        self._dirty = True
+        self._next = 0.0
+
+    def attempt(self, connection: sqlite3.Connection) -> None:
+        """Clean the log where there is something to clean and it is time to try."""
+        if not self._dirty or time.monotonic() < self._next:
+            return
+        cleaned = Outcome()
+        with cleaned, GATE:
+            cleaned.value = _truncate(connection)
+        if cleaned.error:
+            self._fail(cleaned.error)
+        elif cleaned.value:
+            self._dirty = False
+            for owed in self._owed:
+                owed.future.set_result(owed.value)
+            self._owed.clear()
+        else:
+            self._expire()
+        self._next = time.monotonic() + (_EAGER if self._owed else _PATIENT)
+
+    def _fail(self, error: Exception) -> None:
+        for owed in self._owed:
+            known = isinstance(error, DRIVER_ERRORS)
+            owed.future.set_exception(translate(error, str(self._place)) if known else error)
+        self._owed.clear()
+
+    def _expire(self) -> None:
+        now = time.monotonic()
+        for owed in self._owed:
+            if owed.deadline <= now:
+                late = failure(BUSY_READERS, str(self._place), f"{self._place.timeout:g} s")
+                owed.future.set_exception(late)
+        self._owed = [owed for owed in self._owed if owed.deadline > now]
+
+
+def _truncate(connection: sqlite3.Connection) -> bool:
+    """Move the whole log into the database and cut it to nothing; False where that has to wait."""
+    try:
+        ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as error:
+        if is_busy(error):
+            return False
+        raise
+    return not busy

@@ -1,0 +1,110 @@
+"""Who may write: claims on a run, and what makes one stale."""
+
+from __future__ import annotations
+
+from keepset.backends.sqlite import queries
+from keepset.backends.sqlite.operations.rows import (
+    conflict,
+    no_run,
+    read_deletions,
+    read_run,
+)
+from keepset.backends.sqlite.statements import Statement, Steps
+from keepset.errors import ConflictError
+from keepset.plan.requests import Claim, Hold, Seen
+from keepset.plan.rows import ContractRow, RunKey, RunRow
+
+
+def claim(plan: Claim) -> Steps[Hold]:
+    """Claim a run that exists.
+
+    Raises:
+        NotFoundError: ``run.not-found``: there was none, and there is none.
+        ConflictError: The run was deleted, or a higher epoch has written to it.
+    """
+    run = yield from find_seen(plan.key, plan.mark, plan.seen)
+    if run is None:
+        raise no_run(plan.key)
+    refuse_lower_epoch(plan.epoch, run.contract.epoch)
+    return (yield from raise_token(run))
+
+
+def find_seen(key: RunKey, mark: bytes, seen: Seen) -> Steps[RunRow | None]:
+    """Read the run that a writer has seen; None where it saw none and there still is none.
+
+    Raises:
+        ConflictError: What the writer saw is not what is there.
+    """
+    run = yield from read_run(key)
+    if run is not None and run.incarnation == seen.incarnation:
+        return run
+    deletions = yield from read_deletions(mark)
+    if seen.incarnation is not None or deletions != seen.deletions:
+        raise deleted()
+    if run is not None:
+        raise newer_head()
+    return None
+
+
+def raise_token(run: RunRow) -> Steps[Hold]:
+    """Make the caller the newest writer of a run."""
+    ((token,),) = yield Statement(queries.CLAIM, {"run": run.id})
+    return Hold(run.id, run.incarnation, token)
+
+
+def contract_id(contract: ContractRow) -> Steps[int]:
+    """Give the number of a contract as it is, and store it where it is new."""
+    values = {"name": contract.name, "epoch": contract.epoch, "shape": contract.shape}
+    rows = yield Statement(queries.CONTRACT_ID, values)
+    if not rows:
+        rows = yield Statement(queries.ADD_CONTRACT, {**values, "structure": contract.structure})
+    number: int = rows[0][0]
+    return number
+
+
+def refuse_lower_epoch(own: int, stored: int) -> None:
+    """Refuse a writer whose contract is older than what has been written.
+
+    Raises:
+        ConflictError: ``conflict.epoch``.
+    """
+    if own < stored:
+        raise conflict(
+            f"this code writes epoch {own}, and epoch {stored} has written to the run",
+            "conflict.epoch",
+            "Finish the deploy of the newer code; the older one must not go on with this run.",
+        )
+
+
+def refuse_stale(hold: Hold, incarnation: bytes | None, token: int) -> None:
+    """Refuse a claim that is no longer the newest.
+
+    Raises:
+        ConflictError: ``conflict.deleted`` or ``conflict.token``.
+    """
+    if incarnation != hold.incarnation:
+        raise deleted()
+    if token != hold.token:
+        raise conflict(
+            "another writer has claimed the run",
+            "conflict.token",
+            "Another process goes on with this run: load it again if that one has ended.",
+        )
+
+
+def deleted() -> ConflictError:
+    """Make the error for a writer whose run has been deleted."""
+    return conflict(
+        "the run that was loaded has been deleted",
+        "conflict.deleted",
+        "What it held must not come back: load the run again to start a new one under its id.",
+    )
+
+
+def newer_head() -> ConflictError:
+    """Make the error for a writer that does not know the newest checkpoint."""
+    return conflict(
+        "the line has a newer checkpoint than the one that was loaded",
+        "conflict.head",
+        "Another writer was first: load the run again and go on from there.",
+    )

@@ -1,0 +1,139 @@
+"""Find runs, load what a state is rebuilt from, read headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from keepset.backends.sqlite import queries
+from keepset.backends.sqlite.operations.rows import (
+    need_run,
+    no_checkpoint,
+    no_run,
+    read_deletions,
+    read_lines,
+    read_newest,
+    read_run,
+    segment_rows,
+    step_rows,
+)
+from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
+from keepset.errors import IntegrityError
+from keepset.plan.requests import FindRun, Found, Headers, Load, Loaded, ReadHeaders
+from keepset.plan.rows import LineRow, Past, RunKey, RunRow
+
+
+def find_run(plan: FindRun) -> Steps[Found]:
+    """Find a run and its lines."""
+    return (yield from _find(plan.key, plan.mark))
+
+
+def _find(key: RunKey, mark: bytes) -> Steps[Found]:
+    run = yield from read_run(key)
+    deletions = yield from read_deletions(mark)
+    lines = (yield from read_lines(run.id)) if run else ()
+    return Found(run, deletions, lines)
+
+
+def load(plan: Load) -> Steps[Loaded]:
+    """Load what the state at one checkpoint is rebuilt from.
+
+    Raises:
+        NotFoundError: The run, branch or seq was asked for and is not there.
+    """
+    found = yield from _find(plan.key, plan.mark)
+    line = _asked(plan, found)
+    if line is None:
+        return Loaded(found, None, 0, None, ())
+    seq = plan.seq if plan.seq is not None else (yield from _position(line))
+    if seq == 0:
+        return Loaded(found, line, 0, None, ())
+    by_id = {row.id: row for row in found.lines}
+    way = _way(line, seq, by_id)
+    pasts = [Past(before, (), ()) for before in way[:-1]]
+    own = yield from _past(way[-1], seq)
+    pasts.append(own)
+    header, headers = None, None
+    if own.steps and own.steps[-1].seq == seq:
+        header = replace(own.steps[-1], changes=b"")
+    else:
+        found_in = {"line": own.line.id, "seq": seq}
+        headers = segment_rows((yield Statement(queries.HEADER_SEGMENT, found_in)))
+        if not headers or headers[0].last < seq:
+            raise no_checkpoint(seq)
+    for line_before, until in _before(own.line, by_id):
+        pasts.append((yield from _past(line_before, until)))
+    return Loaded(found, line, seq, header, tuple(pasts), headers[0] if headers else None)
+
+
+def _asked(plan: Load, found: Found) -> LineRow | None:
+    """The line that a plan asks for; None where it asks for the newest and there is none."""
+    exact = plan.branch is not None or plan.seq is not None
+    if found.run is None and exact:
+        raise no_run(plan.key)
+    lines = [row for row in found.lines if row.namespace == plan.namespace]
+    if plan.branch is not None:
+        lines = [row for row in lines if row.branch == plan.branch]
+    if not lines and exact:
+        raise no_checkpoint(plan.seq or 0)
+    return lines[-1] if lines else None
+
+
+def _position(line: LineRow) -> Steps[int]:
+    """The newest position of a line: its own newest checkpoint, else its fork point, else 0."""
+    own = yield from read_newest(line.id)
+    return own or (line.parent_seq if line.parent is not None else 0)
+
+
+def _way(line: LineRow, seq: int, by_id: Mapping[int, LineRow]) -> list[LineRow]:
+    """The lines from the one that was asked for to the one that holds a position."""
+    way = [line]
+    while line.parent is not None and seq <= line.parent_seq:
+        line = _parent(line.parent, by_id)
+        way.append(line)
+    return way
+
+
+def _before(line: LineRow, by_id: Mapping[int, LineRow]) -> list[tuple[LineRow, int]]:
+    """The lines that a line's state stands on, each with its last seq that belongs to the past."""
+    before = []
+    while line.depth and line.parent is not None:
+        until = line.parent_seq
+        line = _parent(line.parent, by_id)
+        before.append((line, until))
+    return before
+
+
+def _parent(line: int, by_id: Mapping[int, LineRow]) -> LineRow:
+    row = by_id.get(line)
+    if row is None:
+        raise IntegrityError(
+            f"line {line}, from which another was forked, is not there",
+            code="store.line-missing",
+            hint="The run cannot be trusted: restore it from a backup.",
+        )
+    return row
+
+
+def _past(line: LineRow, seq: int) -> Steps[Past]:
+    bounds = {"low": line.id << 32, "until": step_id(line.id, seq)}
+    steps = yield Statement(queries.STEPS, bounds)
+    segments = yield Statement(queries.CHAINS, {"line": line.id, "seq": seq})
+    return Past(line, step_rows(steps), segment_rows(segments))
+
+
+def read_headers(plan: ReadHeaders) -> Steps[tuple[RunRow, tuple[Headers, ...]]]:
+    """Read the headers of all lines, or of those of one namespace.
+
+    Raises:
+        NotFoundError: ``run.not-found``.
+    """
+    run = yield from need_run(plan.key)
+    lines = yield from read_lines(run.id)
+    headers = []
+    for line in lines:
+        if plan.namespace in (None, line.namespace):
+            steps = yield Statement(queries.HEADERS, span(line.id))
+            segments = yield Statement(queries.HEADER_SEGMENTS, {"line": line.id})
+            headers.append(Headers(line, step_rows(steps), segment_rows(segments)))
+    return run, tuple(headers)

@@ -1,0 +1,110 @@
+"""Delete runs, and rewrite them with less."""
+
+from __future__ import annotations
+
+from keepset.backends.sqlite import queries
+from keepset.backends.sqlite.operations.claiming import (
+    deleted,
+    find_seen,
+    newer_head,
+    raise_token,
+)
+from keepset.backends.sqlite.operations.rows import (
+    read_lines,
+    read_newest,
+    read_run,
+)
+from keepset.backends.sqlite.operations.saving import segment_values, step_values
+from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
+from keepset.errors import UsageError
+from keepset.plan.requests import Delete, Hold, Rewrite, Rewritten
+
+
+def delete(plan: Delete) -> Steps[bool]:
+    """Remove all rows of a run and record the deletion; False where there was no run."""
+    run = yield from read_run(plan.key)
+    if run is None:
+        return False
+    for line in (yield from read_lines(run.id)):
+        yield from _drop_line(line.id)
+    own = {"run": run.id}
+    for query in (queries.DROP_BLOBS, queries.DROP_SUBJECTS, queries.DROP_RUN):
+        yield Statement(query, own)
+    yield Statement(queries.ADD_TOMBSTONE, {"mark": plan.mark, "at": plan.at})
+    return True
+
+
+def _drop_line(line: int) -> Steps[None]:
+    yield Statement(queries.DROP_STEPS, span(line))
+    yield Statement(queries.DROP_WRITES, span(line))
+    yield Statement(queries.DROP_SEGMENTS, {"line": line})
+    yield Statement(queries.DROP_LINE, {"line": line})
+
+
+def rewrite(plan: Rewrite) -> Steps[Hold]:
+    """Replace all rows of a run.
+
+    Raises:
+        ConflictError: The run, or one of its lines, is not what was read.
+        UsageError: ``plan.rewrite``: a line has no unpacked step for its newest checkpoint, or is
+            none of the run's.
+    """
+    run = yield from find_seen(plan.key, plan.mark, plan.seen)
+    if run is None:
+        raise deleted()
+    lines = yield from read_lines(run.id)
+    heads = set()
+    for line in lines:
+        heads.add((line.id, (yield from read_newest(line.id))))
+    if heads != set(plan.heads):
+        raise newer_head()
+    stay = {row.line.id: row for row in plan.lines}
+    _check_lines(plan, {line.id for line in lines})
+    for line in lines:
+        if line.id in stay:
+            yield from _replace(stay[line.id])
+        else:
+            yield from _drop_line(line.id)
+    yield from _drop_blobs(run.id, plan.blobs)
+    return (yield from raise_token(run))
+
+
+def _check_lines(plan: Rewrite, known: set[int]) -> None:
+    for row in plan.lines:
+        newest = row.steps[-1].seq if row.steps else 0
+        if row.line.id not in known or newest != max(row.seqs, default=0):
+            raise UsageError(
+                f"line {row.line.id} cannot be rewritten like this",
+                code="plan.rewrite",
+                hint="It must be a line of the run, and its newest checkpoint be unpacked.",
+            )
+
+
+def _replace(row: Rewritten) -> Steps[None]:
+    line = row.line
+    yield Statement(queries.DROP_STEPS, span(line.id))
+    yield Statement(queries.DROP_SEGMENTS, {"line": line.id})
+    yield Statement(
+        queries.SET_LINE,
+        {
+            "line": line.id,
+            "parent": line.parent,
+            "parent_seq": line.parent_seq,
+            "depth": line.depth,
+            "packed": len(row.seqs) - len(row.steps),
+        },
+    )
+    yield Statement(queries.ADD_STEP, many=[step_values(line.id, step) for step in row.steps])
+    segments = [segment_values(line.id, segment) for segment in row.segments]
+    yield Statement(queries.ADD_SEGMENT, many=segments)
+    kept = {step_id(line.id, seq) for seq in row.seqs}
+    written = yield Statement(queries.WRITE_STEPS, span(line.id))
+    gone = [(step,) for (step,) in written if step not in kept]
+    yield Statement(queries.DROP_WRITE, many=gone)
+
+
+def _drop_blobs(run: int, stay: tuple[bytes, ...]) -> Steps[None]:
+    stored = yield Statement(queries.BLOB_DIGESTS, {"run": run})
+    keep = set(stay)
+    gone = [(run, digest) for (digest,) in stored if digest not in keep]
+    yield Statement(queries.DROP_BLOB, many=gone)

@@ -1,0 +1,225 @@
+"""Save checkpoints, fork lines, store pending writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from keepset.backends.sqlite import queries
+from keepset.backends.sqlite.operations.claiming import (
+    contract_id,
+    deleted,
+    find_seen,
+    newer_head,
+    raise_token,
+    refuse_lower_epoch,
+    refuse_stale,
+)
+from keepset.backends.sqlite.operations.rows import (
+    conflict,
+    line_row,
+    named,
+    no_checkpoint,
+    read_newest,
+)
+from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
+from keepset.errors import UsageError
+from keepset.plan.requests import Fork, Hold, PutWrites, Save, Saved, Seen
+from keepset.plan.rows import BlobRow, LineRow, SegmentRow, StepRow
+
+
+def save(plan: Save) -> Steps[Saved]:
+    """Save one checkpoint: for a writer that has its claim, one look and one row.
+
+    Raises:
+        ConflictError: The claim is stale, the line has a newer checkpoint, or the epoch is lower.
+    """
+    claim = plan.claim
+    hold = claim if isinstance(claim, Hold) else (yield from _begin(plan, claim))
+    line = plan.line
+    if line is None:
+        line = yield from _root_line(hold.run, plan.namespace)
+    row = yield from _check(plan, hold, line)
+    if plan.packed:
+        yield from _pack(line, plan.packed, plan.segments)
+    if plan.blobs:
+        yield from _add_blobs(hold.run, plan.blobs)
+    yield Statement(queries.ADD_STEP, step_values(line, plan.step))
+    return Saved(hold, row)
+
+
+def _begin(plan: Save, seen: Seen) -> Steps[Hold]:
+    """Claim the run that the writer has seen, or create it where there was none."""
+    run = yield from find_seen(plan.key, plan.mark, seen)
+    hold = (yield from raise_token(run)) if run else (yield from _create(plan))
+    if plan.subject is not None:
+        yield Statement(queries.ADD_SUBJECT, {"run": hold.run, "subject": plan.subject})
+    return hold
+
+
+def _create(plan: Save) -> Steps[Hold]:
+    contract = yield from contract_id(plan.contract)
+    values = {
+        **named(plan.key),
+        "incarnation": plan.incarnation,
+        "contract": contract,
+        "created": plan.step.at,
+    }
+    ((run,),) = yield Statement(queries.ADD_RUN, values)
+    return Hold(run, plan.incarnation, 1)
+
+
+def _root_line(run: int, namespace: str) -> Steps[int]:
+    where = {"run": run, "namespace": namespace}
+    rows = yield Statement(queries.ROOT_LINE, where)
+    if rows:
+        raise newer_head()
+    nothing = {"parent": None, "parent_seq": 0, "depth": 0}
+    rows = yield Statement(queries.ADD_LINE, {**where, **nothing})
+    line: int = rows[0][0]
+    return line
+
+
+def _check(plan: Save, hold: Hold, line: int) -> Steps[LineRow]:
+    """Check all that a save expects, and raise the run's contract where the writer's is newer."""
+    rows = yield Statement(
+        queries.POSITION,
+        {"run": hold.run, "line": line, "checkpoint": plan.step.checkpoint, **span(line)},
+    )
+    if not rows:
+        raise deleted()
+    incarnation, token, name, epoch, shape, *columns, newest, twice = rows[0]
+    refuse_stale(hold, incarnation, token)
+    contract = plan.contract
+    refuse_lower_epoch(contract.epoch, epoch)
+    if columns[0] is None:
+        raise newer_head()
+    head = newest or (yield from read_newest(line))
+    if head != plan.head:
+        raise newer_head()
+    if twice:
+        raise _duplicate(plan.step)
+    if not max(head, plan.packed) < plan.step.seq or plan.packed > head:
+        raise _misplaced(plan.step.seq, head)
+    if (contract.name, contract.epoch, contract.shape) != (name, epoch, shape):
+        number = yield from contract_id(contract)
+        yield Statement(queries.SET_CONTRACT, {"run": hold.run, "contract": number})
+    return line_row(tuple(columns))
+
+
+def _duplicate(step: StepRow) -> Exception:
+    return conflict(
+        f"the line has a checkpoint {step.checkpoint!r} already",
+        "conflict.duplicate",
+        "The same save was made twice: load the run again to see where it stands.",
+    )
+
+
+def _misplaced(seq: int, head: int) -> UsageError:
+    return UsageError(
+        f"a checkpoint with seq {seq} cannot follow {head}",
+        code="plan.seq",
+        hint="The seqs of a line rise.",
+    )
+
+
+def _pack(line: int, until: int, segments: Sequence[SegmentRow]) -> Steps[None]:
+    """Take out the steps that the segments hold, and count them as packed."""
+    yield Statement(queries.ADD_SEGMENT, many=[segment_values(line, row) for row in segments])
+    bounds = {"low": line << 32, "until": step_id(line, until)}
+    ((count,),) = yield Statement(queries.COUNT_UNTIL, bounds)
+    yield Statement(queries.DROP_UNTIL, bounds)
+    yield Statement(queries.ADD_PACKED, {"line": line, "count": count})
+
+
+def _add_blobs(run: int, blobs: Sequence[BlobRow]) -> Steps[None]:
+    rows = [(run, blob.digest, blob.size, blob.data) for blob in blobs]
+    yield Statement(queries.ADD_BLOB, many=rows)
+
+
+def step_values(line: int, row: StepRow) -> tuple[Any, ...]:
+    """A step's columns, as `queries.ADD_STEP` takes them."""
+    return (
+        step_id(line, row.seq),
+        row.checkpoint,
+        row.parent,
+        row.name,
+        row.status,
+        row.at,
+        row.metadata,
+        row.changes,
+        row.digest,
+    )
+
+
+def segment_values(line: int, row: SegmentRow) -> tuple[Any, ...]:
+    """A segment's columns, as `queries.ADD_SEGMENT` takes them."""
+    return line, row.field, row.first, row.last, row.base, row.data, row.digest
+
+
+def _check_hold(hold: Hold, line: int) -> Steps[LineRow]:
+    """Check a claim, and give one of the run's lines."""
+    rows = yield Statement(
+        queries.POSITION, {"run": hold.run, "line": line, "checkpoint": "", "low": 0, "high": 0}
+    )
+    if not rows:
+        raise deleted()
+    incarnation, token, _, _, _, *columns, _, _ = rows[0]
+    refuse_stale(hold, incarnation, token)
+    if columns[0] is None:
+        raise newer_head()
+    return line_row(tuple(columns))
+
+
+def _has_step(line: int, seq: int) -> Steps[bool]:
+    if seq <= 0:
+        return False
+    at = {"step": step_id(line, seq), "line": line, "seq": seq}
+    ((there,),) = yield Statement(queries.HAS_STEP, at)
+    return bool(there)
+
+
+def fork(plan: Fork) -> Steps[LineRow]:
+    """Begin a new line.
+
+    Raises:
+        NotFoundError: ``checkpoint.not-found``: there is no such step on the parent or before it.
+        ConflictError: The claim is stale.
+    """
+    parent = yield from _check_hold(plan.hold, plan.parent)
+    while parent.parent is not None and plan.seq <= parent.parent_seq:
+        parent = yield from _check_hold(plan.hold, parent.parent)
+    if not (yield from _has_step(parent.id, plan.seq)):
+        raise no_checkpoint(plan.seq)
+    depth = parent.depth + 1
+    rows = yield Statement(
+        queries.ADD_LINE,
+        {
+            "run": plan.hold.run,
+            "namespace": parent.namespace,
+            "parent": parent.id,
+            "parent_seq": plan.seq,
+            "depth": 0 if depth > plan.deepest else depth,
+        },
+    )
+    return line_row(rows[0])
+
+
+def put_writes(plan: PutWrites) -> Steps[None]:
+    """Store pending writes.
+
+    Raises:
+        NotFoundError: ``checkpoint.not-found``: the line has no such checkpoint.
+        ConflictError: The claim is stale.
+    """
+    yield from _check_hold(plan.hold, plan.line)
+    if not (yield from _has_step(plan.line, plan.seq)):
+        raise no_checkpoint(plan.seq)
+    if plan.blobs:
+        yield from _add_blobs(plan.hold.run, plan.blobs)
+    step = step_id(plan.line, plan.seq)
+    for write in plan.writes:
+        query = queries.REPLACE_WRITE if write.replace else queries.KEEP_WRITE
+        yield Statement(
+            query, (step, write.task, write.index, write.path, write.channel, write.value)
+        )
