@@ -1,0 +1,188 @@
+"""The walk that looks at every leaf: texts, handles, temporary paths, secret types."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum, IntEnum
+from functools import lru_cache
+from pathlib import PurePath
+from typing import Any
+
+from keepset.scan.columns import tabular, texts
+from keepset.scan.finding import Finding, Path
+from keepset.scan.handles import handle_type, type_name
+from keepset.scan.judging import Entry, Judge
+from keepset.scan.known import SHORTEST, KnownValues
+from keepset.scan.names import Promise, credential
+from keepset.scan.places import Places
+from keepset.scan.reasons import (
+    HANDLE,
+    PATH_TEMPORARY,
+    SECRET_NAME,
+    SECRET_TYPE,
+    advice,
+)
+from keepset.scan.values import plausible
+from keepset.scan.walk import Children, Parts, Walk
+
+
+class _Sort(IntEnum):
+    OBJECT = 0
+    SECRET = 1
+    HANDLE = 2
+    SKIP = 3
+    TEXT = 4
+    BYTES = 5
+    CONSTANT = 6
+    PATH = 7
+    TABLE = 8
+    EXCEPTION = 9
+    PLAIN = 10
+
+
+@lru_cache(maxsize=2048)
+def _sort(cls: Any) -> _Sort:
+    """Sort a type by what is done with its instances."""
+    if cls in {dict, list, tuple, set, frozenset}:
+        return _Sort.PLAIN
+    named = any("Secret" in base.__name__ for base in cls.__mro__)
+    if named and hasattr(cls, "get_secret_value"):
+        return _Sort.SECRET
+    kinds: tuple[tuple[type | tuple[type, ...], _Sort], ...] = (
+        (Enum, _Sort.CONSTANT),
+        (str, _Sort.TEXT),
+        ((bytes, bytearray), _Sort.BYTES),
+        (PurePath, _Sort.PATH),
+        (BaseException, _Sort.EXCEPTION),
+    )
+    for kind, sort in kinds:
+        if issubclass(cls, kind):
+            return sort
+    if handle_type(cls) is not None:
+        return _Sort.HANDLE
+    return _Sort.TABLE if tabular(cls) else _by_name(cls)
+
+
+def _by_name(cls: type) -> _Sort:
+    # The codec's marker stands in the layer beside this one.
+    return _Sort.SKIP if cls.__name__ == "Withheld" else _Sort.OBJECT
+
+
+class Leaves(Walk):
+    """Finds what does not belong in one value; `found` gives it after `run`."""
+
+    def __init__(self, parts: Parts, known: KnownValues, places: Places) -> None:
+        """Begin with nothing found."""
+        super().__init__(parts)
+        self._judge = Judge(known)
+        self._places = places
+        self._findings: list[Finding] = []
+
+    def found(self) -> list[Finding]:
+        """Give all findings, one of a kind and place, secret keys as their positions."""
+        self._judge.flush()
+        findings = self._judge.findings + self._findings
+        return list(dict.fromkeys(self._finished(finding) for finding in findings))
+
+    def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
+        """Look at a text."""
+        if len(text) < 6:  # noqa: PLR2004 - no secret and no path that matters is shorter
+            return
+        self._judge.add(Entry(text, parent, element, name))
+        self._place(text, parent, element)
+
+    def children(self, value: Any, path: Path, name: str) -> Children | None:
+        """Look at anything else."""
+        sort = _sort(type(value))
+        if sort is _Sort.PLAIN:
+            self._labelled(value, path)
+            return self.plain(value, path)
+        if sort is _Sort.OBJECT:
+            return self._object(value, path)
+        if sort is _Sort.EXCEPTION:
+            return self.opened(value) or (("message", str(value)),)
+        self._leaf(sort, value, path, name)
+        return None
+
+    def entries(self, value: dict[Any, Any], path: Path) -> Children:
+        """Give the entries of a mapping, and look at its keys."""
+        for position, (key, child) in enumerate(value.items()):
+            element = key if isinstance(key, str) else position
+            self._key(key, path, element, position)
+            yield element, child
+
+    def _object(self, value: object, path: Path) -> Children | None:
+        children = self.opened(value)
+        for position, (element, _) in enumerate(children or ()):
+            self._key(element, path, element, position)
+        return children
+
+    def _key(self, key: object, path: Path, element: str | int, position: int) -> None:
+        if type(key) is int:
+            return
+        for text in _texts_of_key(key):
+            if len(text) >= SHORTEST:
+                self._judge.add(Entry(text, path, element, "", position, not isinstance(key, str)))
+
+    def _leaf(self, sort: _Sort, value: Any, path: Path, name: str) -> None:
+        if sort is _Sort.SECRET:
+            self._findings.append(Finding(SECRET_TYPE, path, type_name(type(value)), ""))
+        elif sort is _Sort.HANDLE:
+            self._findings.append(Finding(HANDLE, path, type_name(type(value)), ""))
+        elif sort is _Sort.TEXT:
+            self.text(str.__str__(value), path, None, name)
+        elif sort is _Sort.BYTES:
+            self.text(bytes(value).decode("latin-1"), path, None, name)
+        elif sort is _Sort.PATH:
+            self._whole(str(value), path, "")
+            self._place(str(value), path, None)
+        elif sort is _Sort.CONSTANT:
+            for text in _texts_of_key(value.value):
+                self._whole(text, path, name)
+        elif sort is _Sort.TABLE:
+            self._whole("\n".join(texts(value)), path, "")
+
+    def _whole(self, text: str, path: Path, name: str) -> None:
+        if len(text) >= SHORTEST:
+            self._judge.add(Entry(text, path, None, name, indivisible=True))
+
+    def _place(self, text: str, parent: Path, element: str | int | None) -> None:
+        if self._places.temporary(text):
+            path = parent if element is None else (*parent, element)
+            self._findings.append(Finding(PATH_TEMPORARY, path, "temporary folder", ""))
+
+    def _labelled(self, value: Any, path: Path) -> None:
+        """Look at a value that stands beside its name: a header pair or a named entry."""
+        where: str | int = "value"
+        if type(value) is dict:
+            name, secret = value.get("name", value.get("key")), value.get("value")
+        elif type(value) in {list, tuple} and len(value) == 2:  # noqa: PLR2004 - a pair
+            (name, secret), where = value, 1
+        else:
+            return
+        if type(name) is not str or type(secret) is not str:
+            return
+        promise = credential(name)
+        if promise is not Promise.NOTHING and plausible(promise, secret):
+            detail = f"name.{promise.name.lower()}"
+            self._findings.append(Finding(SECRET_NAME, (*path, where), detail, ""))
+
+    def _finished(self, finding: Finding) -> Finding:
+        """Put the position in place of each secret key in the path, and add the advice."""
+        keys = self._judge.secret_keys
+        path = tuple(
+            keys.get((finding.path[:i], element), element) if isinstance(element, str) else element
+            for i, element in enumerate(finding.path)
+        )
+        said = advice(finding.kind, path, whole=finding.whole, in_key=finding.in_key)
+        return replace(finding, path=path, advice=said)
+
+
+def _texts_of_key(key: object) -> list[str]:
+    if isinstance(key, str):
+        return [str.__str__(key)]
+    if isinstance(key, bytes):
+        return [key.decode("latin-1")]
+    if isinstance(key, tuple | frozenset):
+        return [text for part in key for text in _texts_of_key(part)]
+    return []

@@ -1,0 +1,64 @@
+"""Credentials in a text that stand behind their name: ``API_KEY=…``, ``"password": "…"``.
+
+They occur in text as environment files, JSON arguments of tools, query strings, headers and
+connection strings. The bar is higher than for a value under a key: text is full of names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from keepset.scan.finding import Span
+from keepset.scan.names import Promise, credential
+from keepset.scan.reasons import SECRET_NAME
+from keepset.scan.values import looks_random, plausible
+
+_WORD: Final = r"(?:key|token|secret|passw(?:or)?d|pwd|passphrase|credentials?)"
+_SIGN: Final = r"\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}"
+_NAMED: Final = re.compile(_WORD + _SIGN, re.ASCII)
+_QUOTED: Final = re.compile(r"(\\{0,3})([\"'])(?P<s>[^\s\"'\\\x00]{6,512})\1\2")
+_BARE: Final = re.compile(r"(?P<s>[^\s\"'`&,;<>(){}\[\]|\\\x00]{6,512})")
+_NAME_BACKWARDS: Final = re.compile(r"[\w.\-]{1,64}", re.ASCII)
+_SHORTEST_BARE: Final = 12
+
+
+def paired(text: str, folded: str) -> Iterator[Span]:
+    """Yield the credentials in a text that stand behind a name that says so.
+
+    Args:
+        text: The text.
+        folded: The same text in lower case, of the same length.
+    """
+    for match in _NAMED.finditer(folded):
+        name = _name(text, match.start(), match.group())
+        promise = credential(name)
+        if promise is Promise.NOTHING:
+            continue
+        value = _QUOTED.match(text, match.end())
+        quoted = value is not None
+        value = value or _BARE.match(text, match.end())
+        if value is not None and _real(promise, value["s"], quoted=quoted):
+            yield Span(
+                value.start("s"), value.end("s"), SECRET_NAME, f"pair.{promise.name.lower()}"
+            )
+
+
+def _name(text: str, start: int, matched: str) -> str:
+    word = re.match(r"[a-z]+", matched)
+    end = start + (len(word.group()) if word else 0)
+    backwards = _NAME_BACKWARDS.match(text[max(0, end - 64) : end][::-1])
+    return backwards.group()[::-1] if backwards else ""
+
+
+def _real(promise: Promise, value: str, *, quoted: bool) -> bool:
+    if not plausible(promise, value):
+        return False
+    if promise is Promise.PASSWORD:
+        return any(map(str.isdigit, value)) and not value.isdigit() and not _code(value)
+    return looks_random(value) and (quoted or len(value) >= _SHORTEST_BARE)
+
+
+def _code(value: str) -> bool:
+    return re.fullmatch(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z]+(?:_[a-z0-9]+)+", value) is not None

@@ -1,0 +1,140 @@
+"""Find where the prefix of a known format stands, in one pass over a text.
+
+The prefixes are put into one expression as a tree, branch by first character: `re` looks at a
+branch's first character before it enters it, so that most positions cost one comparison.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Final
+
+from keepset.scan.finding import Span
+from keepset.scan.formats import PREFIXED, Prefixed
+from keepset.scan.reasons import SECRET_FORMAT
+from keepset.scan.values import placeholder
+
+_GRAM: Final = 4
+_FEW: Final = 12
+"""Up to this many literals, one search for each is faster."""
+
+LONG_WORD: Final = 10
+"""No format with a prefix, and no encoded value, is shorter than this many characters in a row."""
+
+
+def tree(words: Iterable[str]) -> str:
+    """Give an expression that matches the shortest of the words that a text continues with."""
+    return _branch(sorted(set(words)))
+
+
+def _branch(words: list[str]) -> str:
+    if not words[0]:
+        return ""
+    groups = [(first, [word[1:] for word in some]) for first, some in groupby(words, _first)]
+    branches = [re.escape(first) + _branch(rest) for first, rest in groups]
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+
+
+def _first(word: str) -> str:
+    return word[0]
+
+
+class LiteralSet:
+    """A set of literals, all of at least four characters, to be found anywhere in a text.
+
+    Args:
+        literals: The literals, without one twice.
+    """
+
+    def __init__(self, literals: tuple[str, ...]) -> None:
+        """Choose four characters of each literal to look for, the rarest in prose."""
+        self._literals = literals
+        grams: dict[str, list[tuple[int, str]]] = {}
+        for literal in literals if len(literals) > _FEW else ():
+            offset = _rarest(literal)
+            grams.setdefault(literal[offset : offset + _GRAM], []).append((offset, literal))
+        self._grams = grams
+        self._start = re.compile(tree(grams)) if grams else None
+
+    def find(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield where each literal stands: its position and itself; places may overlap."""
+        if self._start is None:
+            for literal in self._literals:
+                start = text.find(literal)
+                while start >= 0:
+                    yield start, literal
+                    start = text.find(literal, start + 1)
+            return
+        gram = self._start.search(text)
+        while gram is not None:
+            for offset, literal in self._grams[gram.group()]:
+                start = gram.start() - offset
+                if start >= 0 and text.startswith(literal, start):
+                    yield start, literal
+            gram = self._start.search(text, gram.start() + 1)
+
+
+def _rarest(literal: str) -> int:
+    ranks = [_rank(character) for character in literal]
+    return max(range(len(literal) - _GRAM + 1), key=lambda i: (ranks[i], ranks[i : i + _GRAM]))
+
+
+def _rank(character: str) -> int:
+    if character.isdigit():
+        return 3
+    if not character.isalnum():
+        return 2
+    return 1 if character.isupper() else 0
+
+
+def _by_shortest() -> dict[str, tuple[tuple[str, Prefixed], ...]]:
+    """Group formats under the shortest prefix they share, longest prefix first."""
+    pairs = [(prefix, rule) for rule in PREFIXED for prefix in rule.prefixes]
+    prefixes = {prefix for prefix, _ in pairs}
+    groups: dict[str, list[tuple[str, Prefixed]]] = {}
+    for prefix, rule in pairs:
+        shortest = next(prefix[:n] for n in range(1, len(prefix) + 1) if prefix[:n] in prefixes)
+        groups.setdefault(shortest, []).append((prefix, rule))
+    return {
+        shortest: tuple(sorted(group, key=lambda pair: -len(pair[0])))
+        for shortest, group in groups.items()
+    }
+
+
+_RULES: Final = _by_shortest()
+_START: Final = re.compile(r"\b" + tree(_RULES), re.ASCII)
+
+
+def has_prefix(words: str) -> bool:
+    """Tell whether any prefix starts a word; False means that `prefixed` finds nothing."""
+    return _START.search(words) is not None
+
+
+def prefixed(text: str) -> Iterator[Span]:
+    """Yield the credentials in a text that begin with a known prefix, in order."""
+    start = _START.search(text)
+    while start is not None:
+        span = _at(text, start.start(), start.group())
+        if span is not None:
+            yield span
+        start = _START.search(text, span.end if span else start.end())
+
+
+def _at(text: str, begin: int, shortest: str) -> Span | None:
+    for prefix, rule in _RULES[shortest]:
+        if not text.startswith(prefix, begin):
+            continue
+        match = rule.pattern.match(text, begin + len(prefix))
+        if match is None or _stands_in(rule, match.group()):
+            continue
+        tail = rule.tail.match(text, match.end()) if rule.tail else None
+        return Span(begin, tail.end() if tail else match.end(), SECRET_FORMAT, rule.id)
+    return None
+
+
+def _stands_in(rule: Prefixed, body: str) -> bool:
+    if rule.check is not None and not rule.check(body):
+        return True
+    return placeholder(body) or body.endswith("EXAMPLE")

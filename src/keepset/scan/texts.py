@@ -1,0 +1,131 @@
+"""Everything in one text that is a secret, as parts of it that do not overlap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from keepset.scan.finding import Span
+from keepset.scan.known import KnownValues
+from keepset.scan.pairs import paired
+from keepset.scan.prefilter import LONG_WORD, has_prefix, prefixed
+from keepset.scan.reasons import SECRET_FORMAT, SECRET_NAME, SECRET_VALUE
+from keepset.scan.structures import structured
+
+_ESCAPES: Final = re.compile(r"\\[nrt]|%(?:20|22|26|3[ADad])")
+_MARKER: Final = re.compile(r"\[withheld: [a-z.\-]{1,40}\]")
+_MOST_PASSES: Final = 6
+_PRIORITY: Final = {SECRET_VALUE: 0, SECRET_FORMAT: 1, SECRET_NAME: 2}
+_SMALL: Final = str.maketrans({chr(65 + i): chr(97 + i) for i in range(26)})
+
+
+def marker(kind: str) -> str:
+    """Give the text that stands in a stored text in place of a secret."""
+    return f"[withheld: {kind}]"
+
+
+def masked(text: str, spans: Iterable[Span]) -> str:
+    """Give a text with a marker in place of each span.
+
+    Args:
+        text: The text.
+        spans: Parts of it in order, without overlap.
+    """
+    pieces, position = [], 0
+    for span in spans:
+        pieces += [text[position : span.start], marker(span.kind)]
+        position = span.end
+    return "".join([*pieces, text[position:]])
+
+
+def matches(text: str, known: KnownValues) -> Iterator[Span]:
+    """Yield what each detector finds in a text; parts may overlap, and a marker is no secret."""
+    opened = _opened(text)
+    folded = _folded(opened)
+    words = " ".join([word for word in opened.split() if len(word) >= LONG_WORD])
+    if known.find(text, words):
+        yield from (span for span in known.spans(text) if not _marked(text, span))
+    if has_prefix(words):
+        yield from prefixed(opened)
+    yield from structured(opened, folded)
+    yield from paired(opened, folded)
+
+
+def secrets(text: str, known: KnownValues) -> list[Span]:
+    """Find every secret in a text.
+
+    Masking one can bring another to light (what stood beside it now begins a word), so that the
+    masked text is searched again until nothing is found.
+
+    Returns:
+        Parts in order, without overlap; once they are masked nothing is found any more.
+    """
+    spans = _merged(matches(text, known))
+    for _ in range(_MOST_PASSES):
+        if not spans:
+            return []
+        again = list(matches(masked(text, spans), known))
+        if not again:
+            return spans
+        back = _back(spans)
+        moved = [
+            Span(back(span.start, 0), back(span.end, 1), span.kind, span.detail, span.carrier)
+            for span in again
+        ]
+        spans = _merged([*spans, *moved])
+    return [Span(0, len(text), spans[0].kind, spans[0].detail)]
+
+
+def _opened(text: str) -> str:
+    """Turn escapes into spaces of the same length, so that what follows one begins a word."""
+    if "\\" not in text and "%" not in text:
+        return text
+    return _ESCAPES.sub(lambda match: " " * len(match.group()), text)
+
+
+def _folded(text: str) -> str:
+    folded = text.lower()
+    # A few letters outside ASCII change their length, and with it every position behind them.
+    return folded if len(folded) == len(text) else text.translate(_SMALL)
+
+
+def _marked(text: str, span: Span) -> bool:
+    if "[withheld: " not in text:
+        return False
+    found = _MARKER.finditer(text)
+    return any(mark.start() <= span.start and span.end <= mark.end() for mark in found)
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Join spans that touch or overlap; the stronger reason names what comes out."""
+    out: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if not out or span.start > out[-1].end:
+            out.append(span)
+            continue
+        last = out[-1]
+        first = min(last, span, key=lambda one: _PRIORITY[one.kind])
+        end = max(last.end, span.end)
+        out[-1] = Span(
+            last.start, end, first.kind, first.detail, carrier=last.carrier or span.carrier
+        )
+    return out
+
+
+def _back(spans: list[Span]) -> Callable[[int, int], int]:
+    """Give a function from positions in a masked text to positions in the text itself."""
+
+    def back(position: int, edge: int) -> int:
+        shift = 0
+        for span in spans:
+            begin = span.start + shift
+            end = begin + len(marker(span.kind))
+            if position <= begin - 1 + edge:
+                break
+            if position < end + edge:
+                return span.end if edge else span.start
+            shift += len(marker(span.kind)) - (span.end - span.start)
+        return position - shift
+
+    return back

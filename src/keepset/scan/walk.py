@@ -1,0 +1,104 @@
+"""Go through a value as the codec does, without recursion, and without an end to cycles.
+
+Plain containers are walked here; what an object consists of is asked of the codec, so that paths
+are the same on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from keepset.errors import PolicyError
+from keepset.scan.finding import Path
+
+Children: TypeAlias = Iterable[tuple[str | int, object]]
+Parts: TypeAlias = Callable[[object], Children | None]
+"""Gives the children of an object with their path elements; None for a leaf."""
+
+DEEPEST: Final = 256
+"""How deep containers may nest; the codec refuses what is deeper."""
+
+_SIMPLE: Final = frozenset({int, float, bool, complex, type(None)})
+_SEQUENCES: Final = (list, tuple, set, frozenset)
+
+
+class Walk:
+    """One walk through one value. Subclasses say what is done with texts and containers."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Take the function that opens objects."""
+        self._parts = parts
+        self._stack: list[tuple[Iterator[tuple[str | int, Any]], Path, str, int]] = []
+        self._open: set[int] = set()
+
+    def run(self, value: object, path: Path, name: str) -> None:
+        """Walk through a value.
+
+        Args:
+            value: The value.
+            path: Where it is.
+            name: Name of the field or key that it stands under.
+        """
+        if type(value) is str:
+            self.text(value, path[:-1], path[-1] if path else None, name)
+        else:
+            self._enter(value, path, name)
+        stack = self._stack
+        while stack:
+            children, path, name, identity = stack[-1]
+            for element, child in children:
+                kind = type(child)
+                if kind in _SIMPLE:
+                    continue
+                own = element if type(element) is str else name
+                if kind is str:
+                    self.text(child, path, element, own)
+                elif self._enter(child, (*path, element), own):
+                    break
+            else:
+                stack.pop()
+                self._open.discard(identity)
+
+    def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
+        """Look at a text; its path is `parent` and `element` (None: `parent` as it is)."""
+
+    def children(self, value: object, path: Path, name: str) -> Children | None:
+        """Look at a value that is no text and no number; give what to go on with below it."""
+        raise NotImplementedError
+
+    def entries(self, value: dict[Any, Any], path: Path) -> Children:
+        """Give the entries of a mapping: text keys as they are, others by position."""
+        del path
+        for position, (key, child) in enumerate(value.items()):
+            yield (key if isinstance(key, str) else position), child
+
+    def plain(self, value: object, path: Path) -> Children | None:
+        """Give the children of a plain container; None where it is something else."""
+        if type(value) is dict:
+            return self.entries(value, path)
+        if type(value) in _SEQUENCES:
+            return enumerate(value)  # type: ignore[arg-type]  # one of the four types is iterable
+        return None
+
+    def opened(self, value: object) -> Children | None:
+        """Give the children of an object as the codec would walk them.
+
+        None where it has none, or where the codec refuses it: packing says so, with the path.
+        """
+        try:
+            children = self._parts(value)
+            return None if children is None else tuple(children)
+        except PolicyError:
+            return None
+
+    def _enter(self, value: object, path: Path, name: str) -> bool:
+        identity = id(value)
+        if identity in self._open or len(self._stack) > DEEPEST:
+            return False
+        children = self.children(value, path, name)
+        if children is None:
+            return False
+        self._stack.append((iter(children), path, name, identity))
+        self._open.add(identity)
+        return True
