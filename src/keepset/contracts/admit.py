@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from keepset.contracts.fields import Field
-from keepset.contracts.forms import form_of
+from keepset.contracts.forms import variants
 from keepset.contracts.instances import refuse_unknown
 from keepset.contracts.paths import Element, parse_glob, parse_path
 from keepset.contracts.pruned import pruned
@@ -85,9 +85,10 @@ def _is_extracted(field: Field, value: object) -> bool:
     """
     if isinstance(value, _LEAVES):
         return True
-    form = form_of(field.annotation)
-    forms = [form_of(a) for a in form.arguments] if form.kind == "union" else [form]
-    return any(f.kind in ("record", "enum", "class") and _is_a(value, f.origin) for f in forms)
+    return any(
+        form.kind in ("record", "enum", "class") and _is_a(value, form.origin)
+        for form in variants(field.annotation)
+    )
 
 
 def _is_a(value: object, cls: type[Any]) -> bool:

@@ -110,8 +110,8 @@ def contract(*, name: str | None = None, epoch: int | None = None) -> Callable[[
     """Give a state a name and an epoch; stands above the class, and above ``@dataclass``.
 
     Args:
-        name: Letters and digits with ``.``, ``_``, ``-`` or ``/`` between them; the class's qualified
-            name without it.
+        name: Letters and digits with ``.``, ``_``, ``-`` or ``/`` between them; without it, the
+            class's qualified name.
         epoch: The version of the state, 1 or higher; unversioned (0) without it.
 
     Raises:

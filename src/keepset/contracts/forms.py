@@ -97,19 +97,15 @@ def _plain(annotation: Any) -> Any:
 
 
 def _union(source: Any, arguments: tuple[Any, ...]) -> Form:
-    members = tuple(_flat(arguments))
-    if len(members) == 1:
-        return form_of(members[0])
-    return Form("union", Union, source, members)
+    return form_of(arguments[0]) if len(arguments) == 1 else Form("union", Union, source, arguments)
 
 
-def _flat(arguments: tuple[Any, ...]) -> Iterator[Any]:
-    for argument in arguments:
-        form = form_of(argument)
-        if form.kind == "union":
-            yield from form.arguments
-        else:
-            yield form.source
+def variants(annotation: Any) -> list[Form]:
+    """Give the members of a union, through unions in it; else the one form of the annotation."""
+    form = form_of(annotation)
+    if form.kind != "union":
+        return [form]
+    return [variant for argument in form.arguments for variant in variants(argument)]
 
 
 def children(form: Form) -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from keepset.errors import SchemaError
 
@@ -76,7 +76,7 @@ class Unresolved(type):
     """
 
     def __getattr__(cls, name: str) -> Unresolved:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         return unresolved(f"{cls.__name__}.{name}")
 
@@ -146,7 +146,8 @@ def _filled_by_name(record: Any) -> dict[str, Filled]:
     own = dict(zip(getattr(cls, "__parameters__", ()), get_args(record), strict=False))
     found: dict[str, Filled] = {}
     for base in cls.__dict__.get("__orig_bases__", cls.__bases__):
-        if hasattr(getattr(base, "__origin__", base), "__annotations__"):
+        origin = getattr(base, "__origin__", base)
+        if isinstance(origin, type) and origin is not Generic:
             given = {p: own[p] for p in getattr(base, "__parameters__", ()) if p in own}
             alias = substitute(base, given) if given else base
             found |= _filled_by_name(alias)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from keepset.contracts.fields import Field
-from keepset.contracts.forms import form_of, walk
+from keepset.contracts.forms import variants, walk
 from keepset.contracts.matching import can_match
 from keepset.contracts.order import uses
 from keepset.contracts.paths import parse_glob
@@ -128,9 +128,7 @@ def unbounded(field: Field, _: Fields) -> Iterator[Problem]:
     rule = field.rule
     if not isinstance(rule, Keep) or rule.max_bytes is not None or rule.append_only:
         return
-    form = form_of(field.annotation)
-    forms = [form_of(member) for member in form.arguments] if form.kind == "union" else [form]
-    for collection in forms:
+    for collection in variants(field.annotation):
         if collection.kind == "class" and collection.origin in _UNBOUNDED:
             message = f"a {collection.name} may grow without bound, in every checkpoint of a run"
             hint = (

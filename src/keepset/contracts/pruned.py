@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import force_setattr
 
 from keepset.codec.path import format_path
-from keepset.contracts.forms import form_of
+from keepset.contracts.forms import variants
 from keepset.contracts.paths import Element, Piece, step
 from keepset.contracts.records import Member, kind_of, members_of
 from keepset.errors import PolicyError
@@ -149,8 +149,7 @@ def _emptied(value: Any, member: Member, old: Any, path: Path) -> Any:
 
 
 def _may_be_none(member: Member) -> bool:
-    form = form_of(member.annotation)
-    return any(form_of(argument).kind == "none" for argument in form.arguments)
+    return any(form.kind == "none" for form in variants(member.annotation))
 
 
 def _with(value: Any, changed: Mapping[str, Any], reset: Collection[str]) -> Any:

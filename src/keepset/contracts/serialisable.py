@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import pathlib
 from inspect import isabstract
 from typing import Any, Final, cast
 
@@ -29,7 +30,8 @@ _COLLECTIONS: Final = (
     *(collections.abc.Mapping, collections.abc.MutableMapping),
     *(collections.abc.Container, collections.abc.Reversible),
 )
-_ANYTHING: Final = (collections.abc.Hashable, collections.abc.Sized)
+_MANY: Final = (collections.abc.Hashable, collections.abc.Sized, pathlib.Path)
+"""Bases of classes that the codec knows, beside others that it does not."""
 _RUNNING: Final[tuple[type[Any], ...]] = (
     *(collections.abc.Iterator, collections.abc.AsyncIterable, collections.abc.Awaitable),
     cast("type[Any]", collections.abc.Callable),
@@ -65,7 +67,7 @@ def _has_parts(form: Form) -> bool:
 
 def _judge(form: Form, path: str, known: Known) -> Problem | None:
     cls = form.origin
-    if form.kind != "class" or is_atom(cls) or cls in _COLLECTIONS or cls in _ANYTHING:
+    if form.kind != "class" or is_atom(cls) or cls in _COLLECTIONS or cls in _MANY:
         return None
     if _is_open(cls) and GLOBAL.of_class(cls) is None:
         message = f"{type_name(cls)} is abstract; its subclasses tell whether they can be stored"

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
-from keepset.contracts.forms import Form, children, form_of
+from keepset.contracts.forms import Form, children, form_of, variants
 from keepset.contracts.records import kind_of, members_of
 
 if TYPE_CHECKING:
@@ -80,8 +80,9 @@ class _Classes:
         if form.kind == "literal":
             return {"literal": _literal(form.origin)}
         if form.kind == "union":
-            members = {canonical(self.type_of(member)) for member in form.arguments}
-            return {"union": [json.loads(member) for member in sorted(members)]}
+            texts = sorted({canonical(self.type_of(form.source)) for form in variants(annotation)})
+            members = [json.loads(text) for text in texts]
+            return {"union": members} if len(members) > 1 else members[0]
         if form.kind == "class":
             arguments = [self.type_of(argument) for _, argument in children(form)]
             return [_collection(form), *arguments] if arguments else form.name
