@@ -22,7 +22,7 @@ ELSEWHERE = re.compile(
     r"|DESIGN[.]md|\b[s]ubagent|\b[i]ssues show|co-authored[-]by|\b[t]his brief|\b[i]ssue #?\d",
     re.IGNORECASE,
 )
-LEFT_OVER = re.compile(r"pragma: n[o] cover|\bT[O]DO\b|\bF[I]XME\b|\bNot[I]mplementedError\b")
+LEFT_OVER = re.compile(r"pragma: n[o] cover|\bT[O]DO\b|\bF[I]XME\b|raise Not[I]mplementedError")
 EXCUSE = re.compile(r"# n[o]qa|# typ[e]: ignore")
 REASONED = re.compile(
     r"# n[o]qa: [A-Z]+\d+(, ?[A-Z]+\d+)* +(- |# )?\w|# typ[e]: ignore\[[\w, -]+\] +(- |# )?\w"

@@ -122,7 +122,7 @@ _BY_CODE = {
     sqlite3.SQLITE_MISMATCH: _CONSTRAINT,
     sqlite3.SQLITE_NOMEM: _Meaning(
         StoreError,
-        "store.memory",
+        "store.no-memory",
         "there was not enough memory",
         "Free memory, then try again.",
         retryable=True,
