@@ -78,7 +78,7 @@ class SQLiteBackend:
         work = partial(_run, plan)
         if self._in_caller(plan):
             return self._measured(plan, self._readers.read(work))
-        result: R = self._writer.submit(work, erases=isinstance(plan, ERASING)).result()
+        result: R = self._writer.execute(work, erases=isinstance(plan, ERASING))
         return result
 
     async def aexecute(self, plan: Plan[R]) -> R:
@@ -113,7 +113,7 @@ class SQLiteBackend:
             StoreError: The store is closed.
         """
         work = partial(read_settings, place=self._place)
-        settings: Settings = self._writer.submit(work).result()
+        settings: Settings = self._writer.execute(work)
         return settings
 
     def close(self) -> None:

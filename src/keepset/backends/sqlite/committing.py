@@ -11,22 +11,25 @@ from keepset.backends.outcome import Outcome
 Work: TypeAlias = Callable[[sqlite3.Connection], Any]
 """What to do on a connection, inside a transaction."""
 
+UNDONE = Outcome()
+"""What came of work that was undone through no fault of its own."""
 
-def commit_together(connection: sqlite3.Connection, works: Sequence[Work]) -> list[Outcome | None]:
+
+def commit_together(connection: sqlite3.Connection, works: Sequence[Work]) -> list[Outcome]:
     """Do all work in the transaction that is open, and commit it.
 
     Returns:
-        What came of each. None stands for work that was undone because SQLite gave up the whole
-        transaction while it did another piece: that is not committed and can be done again.
+        What came of each. `UNDONE` stands for work that was undone because SQLite gave up the
+        whole transaction while it did another piece: it is not committed and can be done again.
 
     Raises:
         sqlite3.Error: The commit failed: nothing is known to be on the disk.
     """
-    outcomes: list[Outcome | None] = []
+    outcomes = []
     for number, work in enumerate(works):
         outcome = _attempt(connection, work, share=len(works) > 1)
         if not connection.in_transaction:
-            outcomes = [None] * len(works)
+            outcomes = [UNDONE] * len(works)
             outcomes[number] = outcome
             return outcomes
         outcomes.append(outcome)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +64,7 @@ class Place:
         if self.path is None:
             return None
         try:
-            status = self.path.stat()
+            status = os.stat(self.path)  # noqa: PTH116 - half the time, before every save
         except OSError:
             return None
         return status.st_dev, status.st_ino
