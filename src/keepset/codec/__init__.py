@@ -1,1 +1,30 @@
-"""Placeholder."""
+"""The codec: a closed set of types to bytes and back, exactly and safely.
+
+Values become canonical MessagePack with extensions of ours; docs/codec.md has the wire format.
+Data never names code: a class is known by a registered name or not at all.
+"""
+
+from keepset.codec.codec import Codec
+from keepset.codec.envelope import compress, decode, decompress, encode
+from keepset.codec.framing import array_header, map_header
+from keepset.codec.markers import BlobRef, StoredError, Withheld
+from keepset.codec.path import Path, format_path
+from keepset.codec.registry import GLOBAL, TypeRegistry, register
+
+__all__ = [
+    "GLOBAL",
+    "BlobRef",
+    "Codec",
+    "Path",
+    "StoredError",
+    "TypeRegistry",
+    "Withheld",
+    "array_header",
+    "compress",
+    "decode",
+    "decompress",
+    "encode",
+    "format_path",
+    "map_header",
+    "register",
+]

@@ -1,0 +1,133 @@
+"""The codec: values to bytes and back, exactly, or a refusal that says where and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from keepset.codec.failures import bad, refused
+from keepset.codec.fast import GAVE_UP, Fast
+from keepset.codec.known import Known
+from keepset.codec.nodes import Leaf
+from keepset.codec.parse import Parse
+from keepset.codec.path import Path
+from keepset.codec.registry import GLOBAL, TypeRegistry
+from keepset.codec.stack import afresh
+from keepset.codec.walk import Walk, entries_of, parts_of
+
+_NONE: Mapping[Path, object] = {}
+_ATOMS = frozenset({type(None), bool, int, float, str, bytes})
+
+
+class Codec:
+    """Packs values of a closed set of types; the same value always gives the same bytes.
+
+    A codec may be used by many threads at once.
+    """
+
+    __slots__ = ("_fast", "_known")
+
+    def __init__(self, types: TypeRegistry = GLOBAL) -> None:
+        """Know the builtin types, and the classes that `types` has names for."""
+        self._known = Known(types)
+        self._fast = Fast(self._known)
+
+    def pack(
+        self,
+        value: object,
+        path: Path = (),
+        *,
+        substitute: Mapping[Path, object] | None = None,
+    ) -> bytes:
+        """Pack a value into canonical bytes, without an envelope.
+
+        Args:
+            value: What to store.
+            path: Where it lies in the state; it stands in front of the paths in messages.
+            substitute: What to store in place of the values at these full paths. A path that
+                does not begin with `path` is passed over.
+
+        Raises:
+            PolicyError: With the path and type of what cannot be stored: ``codec.unknown-type``,
+                ``codec.secret-type``, ``codec.too-deep``, ``codec.cycle``, ``codec.unreachable``
+                (a substitution inside a value that is stored whole) and others under ``codec.``.
+        """
+        put = _NONE
+        if substitute:
+            length = len(path)
+            put = {at: item for at, item in substitute.items() if at[:length] == path}
+            if path in put:
+                value, put = put[path], _NONE
+        if not put:
+            data = self._fast.pack(value)
+            if data is not None:
+                return data
+        try:
+            return self._pack(value, path, put)
+        except RecursionError:
+            pass
+        try:
+            return afresh(self._pack, value, path, put)
+        except (RecursionError, RuntimeError) as error:
+            raise refused(
+                "a value whose conversion needs more of the stack than there is",
+                "codec.stack",
+                "Save from further up the stack, or mend the `to` of a type that calls itself.",
+            ) from error
+
+    def unpack(self, data: bytes) -> Any:
+        """Unpack what `pack` wrote.
+
+        No constructor, validator or other code that the data could choose is run, except a
+        registered `back`.
+
+        Raises:
+            DecodeError: The bytes are anything else: ``decode.truncated``, ``decode.trailing``,
+                ``decode.unknown-type``, ``decode.missing-field`` and others under ``decode.``.
+        """
+        data = bytes(data)
+        try:
+            return self._fast.unpack(data)
+        except GAVE_UP:
+            pass
+        try:
+            return Parse(self._known, data).value()
+        except RecursionError:
+            pass
+        try:
+            return afresh(self._unpack, data)
+        except (RecursionError, RuntimeError) as error:
+            raise bad(
+                "reading a stored value needs more of the stack than there is",
+                "decode.stack",
+                "Read it from further up the stack.",
+            ) from error
+
+    def parts(self, value: Any) -> Iterable[tuple[str | int, object]] | None:
+        """Give the parts of a value with their path elements, exactly as `pack` walks them.
+
+        Returns:
+            Pairs of path element and part; None for a value that has no parts.
+
+        Raises:
+            PolicyError: The value's type cannot be stored; the message has no path.
+        """
+        cls = type(value)
+        if cls in _ATOMS:
+            return None
+        if cls is list:
+            return enumerate(value)
+        if cls is dict:
+            return entries_of(value)
+        form = self._known.form(cls)
+        if type(form) is Leaf:
+            return None if form.texts is None else form.texts(value)
+        if not form.spread and form.head >= len(form.split(value)):
+            return None
+        return parts_of(form, value)
+
+    def _pack(self, value: object, path: Path, put: Mapping[Path, object]) -> bytes:
+        return Walk(self._known.form, path, put).pack(value)
+
+    def _unpack(self, data: bytes) -> Any:
+        return Parse(self._known, data).value()

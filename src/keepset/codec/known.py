@@ -1,0 +1,141 @@
+"""Which form a class has, found once for each class; and why a class has none."""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from typing import Any
+
+from keepset.codec import arrays, frames, inside, standard, tags
+from keepset.codec.failures import bad, refused, type_name
+from keepset.codec.nodes import Build, Form, Lookup, Read
+from keepset.codec.objects import Reader, members_of, read_flag, read_member, reader_of
+from keepset.codec.objects import form_of as object_form_of
+from keepset.codec.registry import Entry, TypeRegistry
+from keepset.errors import PolicyError
+
+_SECRETS = frozenset({"Secret", "SecretBytes", "SecretStr", "SecretString", "SecretValue"})
+_CODE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+_HANDLES = ("acquire", "fileno", "cursor", "close", "aclose", "shutdown")
+
+
+class Known:
+    """The forms of all classes that one registry and the codec know.
+
+    What was found for a class stays: a registration cannot change a class's form later.
+    """
+
+    __slots__ = ("_makers", "_types", "builders", "forms", "readers")
+
+    def __init__(self, types: TypeRegistry) -> None:
+        """Begin with what the codec knows by itself."""
+        self._types = types
+        self._makers: dict[type, Reader] = {}
+        self.forms: dict[type, Form] = dict(standard.FORMS)
+        self.readers: dict[int, Read] = {
+            **standard.READERS,
+            **arrays.READERS,
+            **frames.READERS,
+        }
+        self.builders: dict[int, Build] = {
+            **standard.BUILDERS,
+            tags.MEMBER: _member,
+            tags.FLAG: _flag,
+            tags.OBJECT: self._object,
+        }
+
+    def form(self, cls: type) -> Form:
+        """Find how a class is written.
+
+        Raises:
+            PolicyError: ``codec.secret-type`` or ``codec.unknown-type``, without a path.
+        """
+        form = self.forms.get(cls)
+        if form is None:
+            form = self._find(cls)
+            if form is None:
+                raise _unknown(cls)
+            self.forms[cls] = form
+        return form
+
+    def lookup(self, name: object) -> Entry:
+        """Find the class that a stored name stands for.
+
+        Raises:
+            DecodeError: ``decode.unknown-type``.
+        """
+        entry = self._types.of_name(name) if type(name) is str else None
+        if entry is None:
+            shown = name if type(name) is str and name.isprintable() else "that is no name"
+            raise bad(
+                f"the stored data has a value of the type {shown!r:.80}, which is not registered",
+                "decode.unknown-type",
+                "Register the class under this name (keepset.register) before reading, or read "
+                "with the contract that names it.",
+            )
+        return entry
+
+    def _object(self, payload: list[Any], _: Lookup) -> Any:
+        """Make an object from a stored name, its fields, and what else its kind needs."""
+        head = payload[0]
+        entry = self.lookup(head[0] if type(head) is list and head else head)
+        make = self._makers.get(entry.cls)
+        if make is None:
+            make = self._makers[entry.cls] = reader_of(entry)
+        return make(payload)
+
+    def _find(self, cls: type) -> Form | None:
+        if _is_secret(cls):
+            raise refused(
+                f"{type_name(cls)} is a secret and is never stored",
+                "codec.secret-type",
+                'Declare the field as Secret("env:NAME"): the reference is stored, not the value.',
+            )
+        entry = self._types.of_class(cls)
+        if entry is not None:
+            return object_form_of(entry)
+        if issubclass(cls, BaseException):
+            return inside.EXCEPTION
+        return arrays.form_of(cls) or frames.form_of(cls)
+
+
+def _member(payload: list[Any], lookup: Lookup) -> Any:
+    name, stored = payload
+    return read_member(lookup(name), stored)
+
+
+def _flag(payload: list[Any], lookup: Lookup) -> Any:
+    name, stored = payload
+    return read_flag(lookup(name), stored)
+
+
+def _is_secret(cls: type) -> bool:
+    named = any(base.__name__ in _SECRETS for base in cls.__mro__)
+    return named or hasattr(cls, "get_secret_value")
+
+
+def _unknown(cls: type) -> PolicyError:
+    return refused(
+        f"{type_name(cls)} is not a type that can be stored", "codec.unknown-type", _advice(cls)
+    )
+
+
+def _advice(cls: type) -> str:
+    if issubclass(cls, _CODE):
+        return "Code and classes are not state: keep a name, or declare the field as Drop()."
+    if issubclass(cls, Iterator | AsyncIterator | Awaitable):
+        return "It can be used up only once: keep a list of what it gives, or declare it Drop()."
+    if cls.__module__ == "_thread" or any(hasattr(cls, name) for name in _HANDLES):
+        return "It is a live handle: declare the field as Reopen(factory), or as Drop()."
+    if cls is memoryview:
+        return "Keep bytes(…) of it."
+    if issubclass(cls, enum.Enum) or members_of(cls) is not None:
+        return (
+            f'Register it: keepset.register("{cls.__name__.lower()}/1", {cls.__name__}), or name '
+            "the class in the contract's annotations."
+        )
+    return (
+        f'Register it with a pair of functions: keepset.register("{cls.__name__.lower()}/1", '
+        f"{cls.__name__}, to=…, back=…), or declare the field as Drop()."
+    )

@@ -1,0 +1,126 @@
+"""Pydantic v2 models: fields, the set of fields that were given, extras, private attributes.
+
+Source of what a model consists of: https://docs.pydantic.dev/latest/api/base_model/, the
+attributes ``__pydantic_fields_set__``, ``__pydantic_extra__`` and ``__pydantic_private__``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from keepset.codec.failures import malformed, refused, type_name
+from keepset.codec.fields import Default, Members, no_such_field
+
+_set = object.__setattr__
+
+
+def members_of(cls: Any) -> Members:
+    """Read the fields of a model class."""
+    fields = cls.__pydantic_fields__
+    defaults = {name: _default(info) for name, info in fields.items() if not info.is_required()}
+    return Members(cls, tuple(fields), defaults)
+
+
+def splitter(members: Members, name: str) -> Callable[[Any], list[Any]]:
+    """Give the function that takes a model apart."""
+    cls: Any = members.cls
+    known, read = members.known, members.read
+    filled = {key: info for key, info in cls.__private_attributes__.items() if _has_default(info)}
+
+    def split(value: Any) -> list[Any]:
+        fields = read(value)
+        given, extra = value.__pydantic_fields_set__, value.__pydantic_extra__
+        private = value.__pydantic_private__
+        usual = given == known if not extra else given == known | extra.keys()
+        if usual and not extra and not private:
+            return [name, fields]
+        if private is not None and not filled.keys() <= private.keys():
+            raise refused(
+                f"{type_name(cls)} with a private attribute that was deleted",
+                "codec.unset-field",
+                "Set it to None instead of deleting it.",
+            )
+        return [name if usual else [name, *sorted(given)], fields, extra or {}, private or {}]
+
+    return split
+
+
+def reader(members: Members) -> Callable[[list[Any]], Any]:
+    """Give the function that makes a model again without validating it."""
+    cls: Any = members.cls
+    new, known = cls.__new__, members.known
+
+    def read(payload: list[Any]) -> Any:
+        name, given, fields, extra, private = _items(payload)
+        values = members.check(fields, name)
+        made = new(cls)
+        attributes = values if values.keys() == known else _ordered(members, values)
+        _set(made, "__dict__", attributes)
+        _set(made, "__pydantic_fields_set__", _given(given, known, values, extra))
+        _set(made, "__pydantic_extra__", _extra(cls, name, extra))
+        _set(made, "__pydantic_private__", _private(cls, name, private))
+        return made
+
+    return read
+
+
+def _items(payload: list[Any]) -> tuple[str, Any, Any, Any, Any]:
+    head, fields, *more = payload
+    extra, private = more or ({}, {})
+    if type(extra) is not dict or type(private) is not dict:
+        raise malformed("model")
+    if type(head) is list:
+        return head[0], head[1:], fields, extra, private
+    return head, None, fields, extra, private
+
+
+def _ordered(members: Members, values: dict[str, Any]) -> dict[str, Any]:
+    made = dict(values)
+    members.fill(made, values, dict.__setitem__)
+    return {name: made[name] for name in members.names}
+
+
+def _given(given: Any, known: frozenset[str], values: dict[str, Any], extra: Any) -> set[str]:
+    if given is None:
+        return {*values, *extra}
+    names = set(given)
+    if not names <= known | extra.keys():
+        raise malformed("model")
+    return names
+
+
+def _extra(cls: Any, name: str, extra: dict[str, Any]) -> dict[str, Any] | None:
+    if cls.model_config.get("extra") == "allow":
+        return extra
+    if extra:
+        raise no_such_field(name, cls, [str(key) for key in extra])
+    return None
+
+
+def _private(cls: Any, name: str, private: dict[str, Any]) -> dict[str, Any] | None:
+    declared = cls.__private_attributes__
+    unknown = [str(key) for key in private if key not in declared]
+    if unknown:
+        raise no_such_field(name, cls, unknown)
+    if not declared:
+        return None
+    missing = {
+        key: info.get_default()
+        for key, info in declared.items()
+        if key not in private and _has_default(info)
+    }
+    return {**private, **missing}
+
+
+def _has_default(info: Any) -> bool:
+    # Pydantic's own name for "no default" is a type, not None, which is a default like others.
+    return (
+        info.default_factory is not None or type(info.default).__name__ != "PydanticUndefinedType"
+    )
+
+
+def _default(info: Any) -> Default:
+    if getattr(info, "default_factory_takes_validated_data", False):
+        return lambda values: info.default_factory(dict(values))
+    return lambda _: info.get_default(call_default_factory=True)
