@@ -29,6 +29,7 @@ from keepset.contracts import (
     contract_of,
     serialisable,
 )
+from tests.contracts.making import state
 
 
 def load(*used: object) -> object:
@@ -37,10 +38,6 @@ def load(*used: object) -> object:
 
 def connect() -> sqlite3.Connection:
     return sqlite3.connect(":memory:")
-
-
-def state(**fields: Any) -> Any:
-    return TypedDict("State", fields)  # type: ignore[operator]  # the functional form, from values
 
 
 def found(**fields: Any) -> list[tuple[str, str, str]]:
@@ -274,16 +271,17 @@ def test_a_subject_has_to_be_a_field() -> None:
 
 
 @pytest.mark.parametrize(
-    "function",
-    [lambda *_: None, partial(load, 1), partial(connect)],
-    ids=["lambda", "partial", "p"],
+    ("nameless", "named"),
+    [
+        (Extract(lambda x: x), Extract(lambda x: x, name="same")),
+        (Scratch(partial(connect)), Scratch(partial(connect), name="connect")),
+        (Reopen(lambda: None), Reopen(lambda: None, name="nothing")),
+    ],
+    ids=["lambda", "partial", "factory"],
 )
-def test_a_function_without_a_name_is_a_warning(function: Callable[..., Any]) -> None:
-    ids = Annotated[str, Keep()]
-    rule = Extract(function) if function.__class__ is not partial else Scratch(partial(connect))
-    assert found(ids=ids, a=Annotated[int, rule]) == [("warning", "function.nameless", "a")]
-    named = Scratch(partial(connect), name="connect")
-    assert found(ids=ids, a=Annotated[int, named]) == []
+def test_a_function_without_a_name_is_a_warning(nameless: object, named: object) -> None:
+    assert found(a=Annotated[int, nameless]) == [("warning", "function.nameless", "a")]
+    assert found(a=Annotated[int, named]) == []
 
 
 @pytest.mark.parametrize(

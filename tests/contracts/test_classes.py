@@ -13,12 +13,21 @@ from pydantic import BaseModel, ConfigDict
 
 from keepset.contracts import Drop, Extract, Keep, check, contract, contract_of
 from keepset.errors import SchemaError
+from tests.contracts.making import state
 
 T = TypeVar("T")
 
 
 class Color(enum.Enum):
     RED = 1
+
+
+class Elsewhere:
+    class Color(enum.Enum):
+        BLUE = 2
+
+
+Elsewhere.Color.__qualname__ = "Color"
 
 
 class Point(NamedTuple):
@@ -99,13 +108,8 @@ def test_a_local_class_has_its_whole_qualified_name() -> None:
 
 
 def test_two_classes_with_one_name_are_found_and_cannot_be_written() -> None:
-    other = enum.Enum("Color", {"BLUE": 2})
-
-    class Both(TypedDict):
-        one: Annotated[Color, Keep()]
-        items: Annotated[collections.deque[other], Keep(max_bytes=9)]  # type: ignore[valid-type]  # made here
-
-    contract = contract_of(Both)
+    items = Annotated[collections.deque[Elsewhere.Color], Keep(max_bytes=9)]
+    contract = contract_of(state(one=Annotated[Color, Keep()], items=items))
     found = [problem for problem in check(contract) if problem.severity == "error"]
     assert [(p.code, p.path) for p in found] == [("class.same-name", "items[*]")]
     with pytest.raises(SchemaError) as caught:

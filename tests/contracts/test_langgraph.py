@@ -4,9 +4,9 @@ import operator
 from typing import Annotated, Any, NotRequired
 
 import pytest
-from typing_extensions import TypedDict
 
 from keepset.contracts import Keep, check
+from tests.contracts.making import state
 
 graphs = pytest.importorskip("langgraph.graph")
 managed = pytest.importorskip("langgraph.managed")
@@ -15,16 +15,16 @@ RULE = Keep(max_bytes=9)
 
 
 def after_update(annotation: Any) -> object:
-    state = TypedDict("State", {"field": annotation})  # type: ignore[misc]  # made from a parameter
-    graph = graphs.StateGraph(state)
+    made = state(field=annotation)
+    graph = graphs.StateGraph(made)
     graph.add_node("node", lambda _: {"field": [2]})
     graph.add_edge(graphs.START, "node")
     return graph.compile().invoke({"field": [1]})["field"]
 
 
 def found(annotation: Any) -> list[str]:
-    state = TypedDict("State", {"field": annotation})  # type: ignore[misc]  # made from a parameter
-    return [problem.code for problem in check(state)]
+    made = state(field=annotation)
+    return [problem.code for problem in check(made)]
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_a_class_in_place_of_a_rule_is_refused_by_both() -> None:
 
 
 def test_a_managed_value_before_a_rule_becomes_plain_state_and_is_found() -> None:
-    hidden = TypedDict("State", {"steps": Annotated[managed.RemainingSteps, RULE]})  # type: ignore[misc]  # known at run time
-    plain = TypedDict("State", {"steps": managed.RemainingSteps})  # type: ignore[misc]  # as above
+    hidden = state(steps=Annotated[managed.RemainingSteps, RULE])
+    plain = state(steps=managed.RemainingSteps)
     assert "steps" in graphs.StateGraph(hidden).channels
     assert "steps" not in graphs.StateGraph(plain).channels
     assert [problem.code for problem in check(hidden)] == ["marker.order"]

@@ -1,11 +1,12 @@
 """A rule that hides a host's own marker is found, and a rule before it is not."""
 
 import operator
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired
 
 import pytest
 
 from keepset.contracts import Keep, check
+from tests.contracts.making import state
 
 
 def append(old: list[int], new: list[int]) -> list[int]:
@@ -26,8 +27,8 @@ RULE = Keep(max_bytes=9)
 
 
 def codes(annotation: Any) -> list[str]:
-    state = TypedDict("State", {"field": annotation})  # type: ignore[misc]  # made from a parameter
-    return [problem.code for problem in check(state)]
+    made = state(field=annotation)
+    return [problem.code for problem in check(made)]
 
 
 @pytest.mark.parametrize(

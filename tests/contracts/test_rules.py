@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -19,33 +20,40 @@ def connect() -> object:
     return object()
 
 
+keep: Any = Keep
+refetch: Any = Refetch
+reopen: Any = Reopen
+scratch: Any = Scratch
+extract: Any = Extract
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Keep(personal="yes"),
-        lambda: Keep(append_only=1),
-        lambda: Keep(subject=""),
-        lambda: Keep(subject=3),
-        lambda: Keep(retain=30),
-        lambda: Keep(retain=timedelta(0)),
-        lambda: Keep(max_bytes=0),
-        lambda: Keep(max_bytes=True),
-        lambda: Keep(secrets="hide"),
-        lambda: Keep(without=3),
-        lambda: Keep(without=("a", "")),
-        lambda: Keep(allow=(1,)),
-        lambda: Refetch("load", using="ids"),
-        lambda: Refetch(load, using=()),
-        lambda: Refetch(load, using=3),
-        lambda: Refetch(load, using=("ids", "more")),
-        lambda: Refetch(load, using="ids", pin="maybe"),
-        lambda: Refetch(load, using="ids", name=""),
-        lambda: Reopen(connect()),
-        lambda: Reopen(load),
-        lambda: Scratch("folder"),
-        lambda: Scratch(load),
-        lambda: Extract(3),
-        lambda: Extract(connect),
+        lambda: keep(personal="yes"),
+        lambda: keep(append_only=1),
+        lambda: keep(subject=""),
+        lambda: keep(subject=3),
+        lambda: keep(retain=30),
+        lambda: keep(retain=timedelta(0)),
+        lambda: keep(max_bytes=0),
+        lambda: keep(max_bytes=True),
+        lambda: keep(secrets="hide"),
+        lambda: keep(without=3),
+        lambda: keep(without=("a", "")),
+        lambda: keep(allow=(1,)),
+        lambda: refetch("load", using="ids"),
+        lambda: refetch(load, using=()),
+        lambda: refetch(load, using=3),
+        lambda: refetch(load, using=("ids", "more")),
+        lambda: refetch(load, using="ids", pin="maybe"),
+        lambda: refetch(load, using="ids", name=""),
+        lambda: reopen(connect()),
+        lambda: reopen(load),
+        lambda: scratch("folder"),
+        lambda: scratch(load),
+        lambda: extract(3),
+        lambda: extract(connect),
     ],
 )
 def test_an_argument_of_a_wrong_kind_is_refused_with_a_hint(make: Callable[[], Rule]) -> None:

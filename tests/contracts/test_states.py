@@ -16,10 +16,12 @@ from typing import (
 
 import msgspec
 import pytest
+import typing_extensions
 from pydantic import BaseModel, ConfigDict, Field
 
 from keepset.contracts import MISSING, Drop, Keep, Scratch, Secret, contract_of
 from keepset.errors import SchemaError, UsageError
+from tests.contracts.making import state
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -55,9 +57,9 @@ class AsStruct(msgspec.Struct):
     note: str = ""
 
 
-@pytest.mark.parametrize("state", [AsDict, AsDataclass, AsModel, AsStruct])
-def test_every_kind_of_state_has_the_same_fields_and_rules(state: type) -> None:
-    fields = contract_of(state).fields
+@pytest.mark.parametrize("kind", [AsDict, AsDataclass, AsModel, AsStruct])
+def test_every_kind_of_state_has_the_same_fields_and_rules(kind: type) -> None:
+    fields = contract_of(kind).fields
     assert list(fields) == ["question", "ids", "key", "note"]
     assert [field.rule for field in fields.values()] == [
         Keep(personal=True),
@@ -95,6 +97,18 @@ def test_required_and_not_required_are_seen_in_every_place_and_through_inheritan
     assert fields["free"].annotation is int
     assert fields["inside"].declared
     assert fields["outside"].declared
+
+
+class Extended(typing_extensions.TypedDict):
+    fixed: typing_extensions.ReadOnly[Annotated[str, Keep(personal=True)]]
+    free: typing_extensions.NotRequired[Annotated[int, Keep()]]
+
+
+def test_a_typeddict_of_typing_extensions_is_read_like_any_other() -> None:
+    fields = contract_of(Extended).fields
+    assert fields["fixed"].rule == Keep(personal=True)
+    assert fields["fixed"].annotation is str
+    assert [field.optional for field in fields.values()] == [False, True]
 
 
 @dataclasses.dataclass
@@ -146,7 +160,7 @@ class Cell(msgspec.Struct, Generic[T]):
 
 
 @pytest.mark.parametrize(
-    ("state", "field", "annotation"),
+    ("made", "field", "annotation"),
     [
         (Box[int], "item", int),
         (Box[int], "items", dict[str, list[int]]),
@@ -160,8 +174,8 @@ class Cell(msgspec.Struct, Generic[T]):
         (Box, "item", T),
     ],
 )
-def test_type_variables_are_filled_in(state: Any, field: str, annotation: object) -> None:
-    assert contract_of(state).fields[field].annotation == annotation
+def test_type_variables_are_filled_in(made: Any, field: str, annotation: object) -> None:
+    assert contract_of(made).fields[field].annotation == annotation
 
 
 class Defaults(BaseModel):
@@ -225,9 +239,9 @@ def test_what_is_no_state_is_refused_with_what_is_one(thing: object) -> None:
 def test_a_declaration_that_can_be_read_in_two_ways_makes_no_contract(
     annotation: Any, code: str
 ) -> None:
-    state = TypedDict("State", {"field": annotation})  # type: ignore[misc]  # made from a parameter
+    made = state(field=annotation)
     with pytest.raises(SchemaError) as caught:
-        contract_of(state)
+        contract_of(made)
     assert caught.value.code == code
     assert "State.field" in caught.value.message
 
