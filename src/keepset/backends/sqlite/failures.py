@@ -172,7 +172,8 @@ def translate(error: Exception, place: str) -> KeepsetError:
     """
     if isinstance(error, KeepsetError):
         return error
-    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    name = getattr(error, "sqlite_errorname", "unknown")
+    name = type(error).__name__ if name == "unknown" else name
     return failure(_meaning(error), place, name)
 
 

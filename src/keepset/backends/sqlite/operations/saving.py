@@ -221,5 +221,5 @@ def put_writes(plan: PutWrites) -> Steps[None]:
     for write in plan.writes:
         query = queries.REPLACE_WRITE if write.replace else queries.KEEP_WRITE
         yield Statement(
-            query, (step, write.task, write.index, write.path, write.channel, write.value)
+            query, (step, write.task, write.path, write.index, write.channel, write.value)
         )

@@ -1,0 +1,54 @@
+"""The contract of `keepset.backends.Backend` as tests, one module a topic."""
+
+from __future__ import annotations
+
+from keepset.errors import UsageError
+from keepset.testing.contract.concurrency import ConcurrencyClaims
+from keepset.testing.contract.forking import ForkingClaims
+from keepset.testing.contract.listing import ListingClaims
+from keepset.testing.contract.loading import LoadingClaims
+from keepset.testing.contract.removing import RemovingClaims
+from keepset.testing.contract.rewriting import RewritingClaims
+from keepset.testing.contract.saving import SavingClaims
+from keepset.testing.contract.writes import WritesClaims
+
+
+class BackendContract(
+    SavingClaims,
+    LoadingClaims,
+    ForkingClaims,
+    WritesClaims,
+    ListingClaims,
+    RemovingClaims,
+    RewritingClaims,
+    ConcurrencyClaims,
+):
+    """Every claim that a backend has to keep.
+
+    Inherit from it in a class named ``Test...`` and say how the backend is opened::
+
+        class TestMine(BackendContract):
+            def open(self, folder):
+                return MyBackend(folder / "store")
+
+    A subclass may add tests; it cannot change or leave out one of these.
+    """
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a subclass that would change a claim.
+
+        Raises:
+            UsageError: ``contract.overridden``.
+        """
+        super().__init_subclass__()
+        for name in dir(BackendContract):
+            claim = getattr(BackendContract, name)
+            if name.startswith("test_") and getattr(cls, name) is not claim:
+                raise UsageError(
+                    f"{cls.__name__}.{name} changes what every backend has to keep",
+                    code="contract.overridden",
+                    hint="Mend the backend, or give your own test another name.",
+                )
+
+
+__all__ = ["BackendContract"]

@@ -1,0 +1,91 @@
+"""Claims about lists of runs and about sizes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from keepset.backends import Backend
+from keepset.plan.requests import ListRuns, PutWrites, ReadSizes
+from keepset.plan.rows import ContractRow, RunSummary, WriteRow
+from keepset.testing.contract.base import TENANT, Claims, Scribe, blob, headers, segment, step
+
+
+def _ids(backend: Backend, plan: ListRuns) -> list[str]:
+    return [row.run.key.run_id for row in backend.execute(plan)]
+
+
+class ListingClaims(Claims):
+    """What holds for lists and measures."""
+
+    def test_runs_are_listed_in_order_and_page_by_page(self, tmp_path: Path) -> None:
+        """Only the tenant's own; `after` leaves out what was seen."""
+        with self.opened(tmp_path) as backend:
+            for run_id in ("d", "b", "a", "c", "B"):
+                Scribe(backend, run_id).save_many(1)
+            Scribe(backend, "z", tenant="another").save_many(1)
+            assert _ids(backend, ListRuns(TENANT)) == ["B", "a", "b", "c", "d"]
+            assert _ids(backend, ListRuns(TENANT, limit=2)) == ["B", "a"]
+            assert _ids(backend, ListRuns(TENANT, after="a", limit=2)) == ["b", "c"]
+            assert _ids(backend, ListRuns(TENANT, after="d")) == []
+
+    def test_a_run_is_listed_with_its_newest_checkpoint(self, tmp_path: Path) -> None:
+        """Of all lines the one that was saved last counts; packed checkpoints are counted."""
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(4)
+            scribe.pack(headers(1, 4), segment("a", 1, 4))
+            fork = scribe.fork(5)
+            fork.save(step(6, status="paused", at=9000))
+            scribe.save(step(6, status="running", at=8000))
+            (row,) = backend.execute(ListRuns(TENANT))
+            run = scribe.load().found.run
+            assert run is not None
+            assert row == RunSummary(run, "paused", "checkpoint-6", "name-6", 7, 9000)
+
+    def test_runs_are_found_by_status_contract_and_subject(self, tmp_path: Path) -> None:
+        """Filters go together with each other and with pages."""
+        other = ContractRow("order", 3, "0d", "{}")
+        with self.opened(tmp_path) as backend:
+            Scribe(backend, "a", subject=b"alice").save(step(1, status="paused"))
+            Scribe(backend, "b", subject=b"alice", contract=other).save(step(1, status="done"))
+            Scribe(backend, "c", subject=b"bob").save(step(1, status="paused"))
+            Scribe(backend, "d").save(step(1, status="done"))
+            assert _ids(backend, ListRuns(TENANT, status="paused")) == ["a", "c"]
+            assert _ids(backend, ListRuns(TENANT, contract="order")) == ["b"]
+            assert _ids(backend, ListRuns(TENANT, subject=b"alice")) == ["a", "b"]
+            both = ListRuns(TENANT, status="done", subject=b"alice")
+            assert _ids(backend, both) == ["b"]
+            assert _ids(backend, replace(both, after="b")) == []
+            assert _ids(backend, ListRuns(TENANT, status="paused", limit=1)) == ["a"]
+
+    def test_a_later_writer_can_name_the_subject(self, tmp_path: Path) -> None:
+        """A subject that is given with a claim is added to the run."""
+        with self.opened(tmp_path) as backend:
+            Scribe(backend).save_many(1)
+            late = Scribe(backend, subject=b"alice").look()
+            late.save()
+            late.look().save()
+            assert _ids(backend, ListRuns(TENANT, subject=b"alice")) == ["run"]
+
+    def test_sizes_count_what_a_tenant_stores(self, tmp_path: Path) -> None:
+        """By field for what is packed, by kind for the rest, the largest first."""
+        with self.opened(tmp_path) as backend:
+            Scribe(backend, "other", tenant="another").save_many(3)
+            scribe = Scribe(backend).save_many(3)
+            assert backend.execute(ReadSizes("nobody")).checkpoints == 0
+            large = replace(segment("large", 1, 3), data=b"x" * 50_000)
+            scribe.pack(headers(1, 3), segment("small", 1, 3), large)
+            writes = (WriteRow("task", "", 0, "a", b"y" * 3000),)
+            blobs = (blob(b"z" * 9000),)
+            backend.execute(PutWrites(scribe.hold, scribe.line_id, 4, writes, blobs))
+            sizes = backend.execute(ReadSizes(TENANT))
+            assert (sizes.runs, sizes.checkpoints) == (1, 4)
+            names = [name for name, _ in sizes.bytes_by_field]
+            assert names[:3] == ["large", "blobs", "writes"]
+            assert set(names[3:]) == {"small", "", "steps"}
+            by_field = dict(sizes.bytes_by_field)
+            assert by_field["large"] >= 50_000
+            assert 9000 <= by_field["blobs"] < 9100
+            assert 3000 <= by_field["writes"] < 3100
+            assert sizes.file_bytes > sum(by_field.values())
+            assert 0 <= sizes.free_bytes < sizes.file_bytes

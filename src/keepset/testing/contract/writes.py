@@ -1,0 +1,87 @@
+"""Claims about pending writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keepset.backends import Backend
+from keepset.errors import ConflictError, NotFoundError
+from keepset.plan.requests import PutWrites, ReadBlobs, ReadWrites
+from keepset.plan.rows import WriteRow
+from keepset.testing.contract.base import Claims, Scribe, blob, headers, refused, segment
+
+
+def _put(backend: Backend, scribe: Scribe, seq: int, *writes: WriteRow) -> None:
+    backend.execute(PutWrites(scribe.hold, scribe.line_id, seq, writes))
+
+
+def _read(backend: Backend, scribe: Scribe, seq: int) -> tuple[WriteRow, ...]:
+    return backend.execute(ReadWrites(scribe.line_id, seq))
+
+
+class WritesClaims(Claims):
+    """What holds for the writes between two checkpoints."""
+
+    def test_writes_come_back_by_path_then_task_then_index(self, tmp_path: Path) -> None:
+        """Negative indexes are a host's special channels and come first in their task."""
+        rows = (
+            WriteRow("task-b", "path-1", 0, "messages", b"1"),
+            WriteRow("task-a", "path-2", 1, "messages", b"2"),
+            WriteRow("task-a", "path-2", -1, "error", b"3"),
+            WriteRow("task-c", "path-1", 0, "messages", b""),
+        )
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(2)
+            _put(backend, scribe, 2, *rows)
+            assert _read(backend, scribe, 2) == (rows[0], rows[3], rows[2], rows[1])
+            assert _read(backend, scribe, 1) == ()
+
+    def test_a_write_that_is_made_again_stays_or_is_replaced(self, tmp_path: Path) -> None:
+        """As the host asks, write by write."""
+        first = WriteRow("task", "path", 0, "a", b"first")
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(1)
+            _put(backend, scribe, 1, first)
+            _put(backend, scribe, 1, WriteRow("task", "other", 0, "b", b"second"))
+            assert _read(backend, scribe, 1) == (first,)
+            _put(backend, scribe, 1, WriteRow("task", "other", 0, "b", b"third", replace=True))
+            assert _read(backend, scribe, 1) == (WriteRow("task", "other", 0, "b", b"third"),)
+
+    def test_a_write_that_comes_late_is_accepted(self, tmp_path: Path) -> None:
+        """Its checkpoint may have successors, and may be packed."""
+        write = WriteRow("task", "", 0, "a", b"late")
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(3)
+            _put(backend, scribe, 1, write)
+            scribe.pack(headers(1, 3), segment("a", 1, 3))
+            _put(backend, scribe, 2, write)
+            assert [_read(backend, scribe, seq) for seq in (1, 2, 3)] == [(write,), (write,), ()]
+
+    def test_a_write_for_a_checkpoint_that_is_not_there_is_refused(self, tmp_path: Path) -> None:
+        """Nothing of the call is stored, and what lies in the past is another line's."""
+        write = WriteRow("task", "", 0, "a", b"x")
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(2)
+            fork = scribe.fork(1)
+            for writer, seq in ((scribe, 0), (scribe, 3), (fork, 1)):
+                with refused(NotFoundError, "checkpoint.not-found"):
+                    _put(backend, writer, seq, write)
+            assert _read(backend, scribe, 1) == ()
+
+    def test_an_overtaken_writer_puts_no_writes(self, tmp_path: Path) -> None:
+        """The claim counts for writes as it does for saves."""
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(1)
+            Scribe(backend).look().save()
+            with refused(ConflictError, "conflict.token"):
+                _put(backend, scribe, 1, WriteRow("task", "", 0, "a", b"x"))
+            assert _read(backend, scribe, 1) == ()
+
+    def test_a_large_value_of_a_write_is_stored_with_it(self, tmp_path: Path) -> None:
+        """One plan stores both."""
+        large = blob(b"large")
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(1)
+            writes = (WriteRow("task", "", 0, "a", large.digest),)
+            backend.execute(PutWrites(scribe.hold, scribe.line_id, 1, writes, (large,)))
+            assert backend.execute(ReadBlobs(scribe.hold.run, (large.digest,))) == (large,)
