@@ -8,6 +8,7 @@ from keepset.codec.codec import Codec
 from keepset.codec.envelope import compress, decode, decompress, encode
 from keepset.codec.framing import array_header, map_header
 from keepset.codec.markers import BlobRef, StoredError, Withheld
+from keepset.codec.opaque import Opaque
 from keepset.codec.path import Path, format_path
 from keepset.codec.registry import GLOBAL, TypeRegistry, register
 
@@ -15,6 +16,7 @@ __all__ = [
     "GLOBAL",
     "BlobRef",
     "Codec",
+    "Opaque",
     "Path",
     "StoredError",
     "TypeRegistry",

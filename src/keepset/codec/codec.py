@@ -27,9 +27,15 @@ class Codec:
 
     __slots__ = ("_fast", "_known")
 
-    def __init__(self, types: TypeRegistry = GLOBAL) -> None:
-        """Know the builtin types, and the classes that `types` has names for."""
-        self._known = Known(types)
+    def __init__(self, types: TypeRegistry = GLOBAL, *, opaque: bool = False) -> None:
+        """Know the builtin types, and the classes that `types` has names for.
+
+        Args:
+            types: Names of classes.
+            opaque: Read every object as an `Opaque`, with its stored name and fields, and write
+                it again byte for byte; no class is needed and none of its code is run.
+        """
+        self._known = Known(types, as_stored=opaque)
         self._fast = Fast(self._known)
 
     def pack(

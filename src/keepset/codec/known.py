@@ -5,15 +5,17 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import AsyncIterator, Awaitable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from keepset.codec import arrays, frames, inside, standard, tags
+from keepset.codec import arrays, frames, inside, opaque, standard, tags
 from keepset.codec.failures import bad, refused, type_name
-from keepset.codec.nodes import Build, Form, Lookup, Read
 from keepset.codec.objects import Reader, members_of, read_flag, read_member, reader_of
 from keepset.codec.objects import form_of as object_form_of
-from keepset.codec.registry import Entry, TypeRegistry
-from keepset.errors import PolicyError
+
+if TYPE_CHECKING:
+    from keepset.codec.nodes import Build, Form, Lookup, Read
+    from keepset.codec.registry import Entry, TypeRegistry
+    from keepset.errors import PolicyError
 
 _SECRETS = frozenset({"Secret", "SecretBytes", "SecretStr", "SecretString", "SecretValue"})
 _CODE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
@@ -28,8 +30,13 @@ class Known:
 
     __slots__ = ("_makers", "_types", "builders", "forms", "readers")
 
-    def __init__(self, types: TypeRegistry) -> None:
-        """Begin with what the codec knows by itself."""
+    def __init__(self, types: TypeRegistry, *, as_stored: bool = False) -> None:
+        """Begin with what the codec knows by itself.
+
+        Args:
+            types: Names of classes.
+            as_stored: Read every object as it is stored, as an `Opaque`.
+        """
         self._types = types
         self._makers: dict[type, Reader] = {}
         self.forms: dict[type, Form] = dict(standard.FORMS)
@@ -44,6 +51,9 @@ class Known:
             tags.FLAG: _flag,
             tags.OBJECT: self._object,
         }
+        if as_stored:
+            self.builders |= opaque.BUILDERS
+            self.forms |= opaque.FORMS
 
     def form(self, cls: type) -> Form:
         """Find how a class is written.
