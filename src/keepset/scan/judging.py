@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from keepset.scan.finding import Finding, Path, Span
-from keepset.scan.known import KnownValues
+from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.names import Promise, credential
 from keepset.scan.reasons import SECRET_NAME
 from keepset.scan.texts import matches, secrets
@@ -29,17 +29,17 @@ class Entry(NamedTuple):
         text: The text; bytes as Latin-1.
         parent: Path of what it stands in.
         element: Its own path element; None where `parent` is its path.
-        name: The name that it stands under.
         key_at: Where the text is a mapping key: its position.
         indivisible: Whether it cannot be masked in part.
+        keys: Where the text is the keys of one mapping, joined: each of them.
     """
 
     text: str
     parent: Path
     element: str | int | None
-    name: str
     key_at: int | None = None
     indivisible: bool = False
+    keys: tuple[str, ...] = ()
 
 
 class Judge:
@@ -53,32 +53,42 @@ class Judge:
     def __init__(self, known: KnownValues) -> None:
         """Begin with nothing."""
         self._known = known
-        self._entries: list[Entry] = []
+        self._texts: list[str] = []
+        self._entries: list[Entry | tuple[Path, str | int | None]] = []
         self._size = 0
         self.findings: list[Finding] = []
         self.secret_keys: dict[tuple[Path, str], int] = {}
 
-    def add(self, entry: Entry) -> None:
-        """Take a text in."""
-        promise = Promise.NOTHING if entry.key_at is not None else credential(entry.name)
-        if promise is not Promise.NOTHING:
-            self.findings += self._judge(entry, promise)
+    def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
+        """Take in a text that stands under a name."""
+        promise = credential(name)
+        if promise:
+            self.findings += self._judge(Entry(text, parent, element), promise)
             return
-        self._entries.append(entry)
-        self._size += len(entry.text)
-        if self._size > _MOST:
-            self.flush()
+        self._add(text, (parent, element))
+
+    def add(self, entry: Entry) -> None:
+        """Take in any other text."""
+        self._add(entry.text, entry)
+
+    def keys(self, keys: tuple[str, ...], parent: Path) -> None:
+        """Take in the keys of one mapping.
+
+        Raises:
+            TypeError: Not every key is a text; nothing was taken in.
+        """
+        text = _SEPARATOR.join(keys)
+        if len(text) >= SHORTEST:
+            self._add(text, Entry(text, parent, None, None, False, keys))  # noqa: FBT003 - in the hot path
 
     def flush(self) -> None:
         """Look at all texts taken in so far."""
-        entries = self._entries
-        self._entries, self._size = [], 0
-        if not entries:
-            return
-        spans = list(matches(_SEPARATOR.join([entry.text for entry in entries]), self._known))
+        texts, entries = self._texts, self._entries
+        self._texts, self._entries, self._size = [], [], 0
+        spans = list(matches(_SEPARATOR.join(texts), self._known)) if texts else []
         if not spans:
             return
-        lengths = (len(entry.text) + len(_SEPARATOR) for entry in entries)
+        lengths = (len(text) + len(_SEPARATOR) for text in texts)
         starts = list(accumulate(lengths, initial=0))
         hit: set[int] = set()
         for span in spans:
@@ -86,23 +96,36 @@ class Judge:
             last = bisect_right(starts, span.end - 1)
             hit.update(range(first, min(last, len(entries))))
         for index in sorted(hit):
-            self.findings += self._judge(entries[index], Promise.NOTHING)
+            entry = entries[index]
+            if not isinstance(entry, Entry):
+                entry = Entry(texts[index], *entry)
+            self.findings += self._judge(entry, Promise.NOTHING)
+
+    def _add(self, text: str, entry: Entry | tuple[Path, str | int | None]) -> None:
+        self._texts.append(text)
+        self._entries.append(entry)
+        self._size += len(text)
+        if self._size > _MOST:
+            self.flush()
 
     def _judge(self, entry: Entry, promise: Promise) -> Iterator[Finding]:
+        if entry.keys:
+            for position, key in enumerate(entry.keys):
+                one = Entry(key, entry.parent, key, key_at=position)
+                yield from self._judge(one, Promise.NOTHING)
+            return
         text = entry.text
         spans = secrets(text, self._known)
         whole = bool(spans) and (entry.indivisible or covers(text, spans))
         if not whole and promise is not Promise.NOTHING and plausible(promise, text):
             detail = f"name.{promise.name.lower()}"
             spans, whole = [Span(0, len(text), SECRET_NAME, detail)], True
-        if not spans:
-            return
         path = entry.parent if entry.element is None else (*entry.parent, entry.element)
-        if entry.key_at is not None:
+        in_key = entry.key_at is not None
+        if spans and entry.key_at is not None:
             self.secret_keys[entry.parent, text] = entry.key_at
         for span in spans[:1] if whole else spans:
             part = None if whole else (span.start, span.end)
-            in_key = entry.key_at is not None
             yield Finding(span.kind, path, span.detail, "", whole, part, in_key)
 
 

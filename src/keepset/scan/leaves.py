@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from enum import Enum, IntEnum
 from functools import lru_cache
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Final
 
 from keepset.scan.columns import tabular, texts
 from keepset.scan.finding import Finding, Path
@@ -24,6 +25,8 @@ from keepset.scan.reasons import (
 )
 from keepset.scan.values import plausible
 from keepset.scan.walk import Children, Parts, Walk
+
+_BEGINS_A_PATH: Final = "/\\f"
 
 
 class _Sort(IntEnum):
@@ -88,12 +91,13 @@ class Leaves(Walk):
         """Look at a text."""
         if len(text) < 6:  # noqa: PLR2004 - no secret and no path that matters is shorter
             return
-        self._judge.add(Entry(text, parent, element, name))
-        self._place(text, parent, element)
+        self._judge.text(text, parent, element, name)
+        if text[0] in _BEGINS_A_PATH or text[1] == ":":
+            self._place(text, parent, element)
 
     def children(self, value: Any, path: Path, name: str) -> Children | None:
         """Look at anything else."""
-        sort = _sort(type(value))
+        sort = _sort(type(value))  # type: ignore[arg-type]  # mypy asks it of instances
         if sort is _Sort.PLAIN:
             self._labelled(value, path)
             return self.plain(value, path)
@@ -106,23 +110,30 @@ class Leaves(Walk):
 
     def entries(self, value: dict[Any, Any], path: Path) -> Children:
         """Give the entries of a mapping, and look at its keys."""
-        for position, (key, child) in enumerate(value.items()):
-            element = key if isinstance(key, str) else position
-            self._key(key, path, element, position)
-            yield element, child
+        return value.items() if self._keys(value, path) else super().entries(value, path)
 
     def _object(self, value: object, path: Path) -> Children | None:
         children = self.opened(value)
-        for position, (element, _) in enumerate(children or ()):
-            self._key(element, path, element, position)
+        if children is not None:
+            self._keys([element for element, _ in children], path)
         return children
 
-    def _key(self, key: object, path: Path, element: str | int, position: int) -> None:
-        if type(key) is int:
+    def _keys(self, keys: Collection[Any], path: Path) -> bool:
+        """Look at keys and attribute names, which are stored too; tell whether all are texts."""
+        try:
+            self._judge.keys(tuple(keys), path)
+        except TypeError:
+            for position, key in enumerate(keys):
+                self._key(key, position, path)
+            return False
+        return True
+
+    def _key(self, key: object, position: int, path: Path) -> None:
+        if isinstance(key, str):
+            self._judge.add(Entry(key, path, key, key_at=position))
             return
         for text in _texts_of_key(key):
-            if len(text) >= SHORTEST:
-                self._judge.add(Entry(text, path, element, "", position, not isinstance(key, str)))
+            self._judge.add(Entry(text, path, position, key_at=position, indivisible=True))
 
     def _leaf(self, sort: _Sort, value: Any, path: Path, name: str) -> None:
         if sort is _Sort.SECRET:
@@ -134,17 +145,17 @@ class Leaves(Walk):
         elif sort is _Sort.BYTES:
             self.text(bytes(value).decode("latin-1"), path, None, name)
         elif sort is _Sort.PATH:
-            self._whole(str(value), path, "")
+            self._whole(str(value), path)
             self._place(str(value), path, None)
         elif sort is _Sort.CONSTANT:
             for text in _texts_of_key(value.value):
-                self._whole(text, path, name)
+                self._whole(text, path)
         elif sort is _Sort.TABLE:
-            self._whole("\n".join(texts(value)), path, "")
+            self._whole("\n".join(texts(value)), path)
 
-    def _whole(self, text: str, path: Path, name: str) -> None:
+    def _whole(self, text: str, path: Path) -> None:
         if len(text) >= SHORTEST:
-            self._judge.add(Entry(text, path, None, name, indivisible=True))
+            self._judge.add(Entry(text, path, None, indivisible=True))
 
     def _place(self, text: str, parent: Path, element: str | int | None) -> None:
         if self._places.temporary(text):

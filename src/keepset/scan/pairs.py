@@ -22,6 +22,7 @@ _QUOTED: Final = re.compile(r"(\\{0,3})([\"'])(?P<s>[^\s\"'\\\x00]{6,512})\1\2")
 _BARE: Final = re.compile(r"(?P<s>[^\s\"'`&,;<>(){}\[\]|\\\x00]{6,512})")
 _NAME_BACKWARDS: Final = re.compile(r"[\w.\-]{1,64}", re.ASCII)
 _SHORTEST_BARE: Final = 12
+_FAR_ENOUGH: Final = 128
 
 
 def paired(text: str, folded: str) -> Iterator[Span]:
@@ -53,11 +54,12 @@ def _name(text: str, start: int, matched: str) -> str:
 
 
 def _real(promise: Promise, value: str, *, quoted: bool) -> bool:
-    if not plausible(promise, value):
-        return False
+    # The cheap half comes first: a hostile text can be nothing but names.
     if promise is Promise.PASSWORD:
-        return any(map(str.isdigit, value)) and not value.isdigit() and not _code(value)
-    return looks_random(value) and (quoted or len(value) >= _SHORTEST_BARE)
+        likely = any(map(str.isdigit, value[:_FAR_ENOUGH])) and not value.isdigit()
+        return likely and not _code(value) and plausible(promise, value)
+    long_enough = quoted or len(value) >= _SHORTEST_BARE
+    return long_enough and looks_random(value) and plausible(promise, value)
 
 
 def _code(value: str) -> bool:

@@ -29,7 +29,10 @@ class Structure:
         pattern: The expression; its group ``s`` is the secret part.
         check: What the match has to pass beside the pattern.
         carrier: Whether a text that is nothing but the match and its wrapping is a secret whole.
-        folded: Whether the literal is looked for without regard to case.
+        folded: Whether the literal is looked for without regard to case; it then stands at the
+            start of every match.
+        spaced: Whether a match may have spaces before or in its literal; else the literal is
+            looked for in long words only.
     """
 
     id: str
@@ -38,6 +41,7 @@ class Structure:
     check: Callable[[re.Match[str]], bool]
     carrier: bool = False
     folded: bool = False
+    spaced: bool = False
 
 
 def _real(match: re.Match[str]) -> bool:
@@ -92,6 +96,7 @@ STRUCTURES: Final = (
         _of(rf"(?P<s>{_BEGIN}{_BODY}(?:-----END [A-Z0-9 ]{{1,60}}-----)?)"),
         _pem,
         carrier=True,
+        spaced=True,
     ),
     Structure(
         "jwt",
@@ -182,6 +187,7 @@ STRUCTURES: Final = (
         _random,
         carrier=True,
         folded=True,
+        spaced=True,
     ),
     Structure(
         "header.basic",
@@ -190,6 +196,7 @@ STRUCTURES: Final = (
         _basic,
         carrier=True,
         folded=True,
+        spaced=True,
     ),
     Structure(
         "header.authorization",
@@ -202,21 +209,39 @@ STRUCTURES: Final = (
         _random,
         carrier=True,
         folded=True,
+        spaced=True,
     ),
 )
 """All structures, in the order in which they are tried."""
 
 
-def structured(text: str, folded: str) -> Iterator[Span]:
+def structured(text: str, folded: str, long_words: str) -> Iterator[Span]:
     """Yield the credentials in a text that have one of the structures.
 
     Args:
         text: The text.
         folded: The same text in lower case, of the same length.
+        long_words: Its long words, see `keepset.scan.prefilter.LONG_WORD`.
     """
+    folded_words = long_words.lower()
     for rule in STRUCTURES:
-        if rule.literal not in (folded if rule.folded else text):
+        if rule.spaced:
+            there = rule.literal in (folded if rule.folded else text)
+        else:
+            there = rule.literal in (folded_words if rule.folded else long_words)
+        if not there:
             continue
-        for match in rule.pattern.finditer(text):
+        found = _at_literal(rule, text, folded) if rule.folded else rule.pattern.finditer(text)
+        for match in found:
             if rule.check(match):
                 yield Span(match.start("s"), match.end("s"), SECRET_FORMAT, rule.id, rule.carrier)
+
+
+def _at_literal(rule: Structure, text: str, folded: str) -> Iterator[re.Match[str]]:
+    # An expression that ignores case has no literal that `re` could skip ahead to.
+    start = folded.find(rule.literal)
+    while start >= 0:
+        match = rule.pattern.match(text, start)
+        if match is not None:
+            yield match
+        start = folded.find(rule.literal, match.end() if match else start + 1)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final, Self
 
 from keepset.scan.finding import Span
 from keepset.scan.known import KnownValues
@@ -45,10 +48,11 @@ def matches(text: str, known: KnownValues) -> Iterator[Span]:
     folded = _folded(opened)
     words = " ".join([word for word in opened.split() if len(word) >= LONG_WORD])
     if known.find(text, words):
-        yield from (span for span in known.spans(text) if not _marked(text, span))
+        marks = _Marks.of(text)
+        yield from (span for span in known.spans(text) if not marks.hold(span))
     if has_prefix(words):
         yield from prefixed(opened)
-    yield from structured(opened, folded)
+    yield from structured(opened, folded, words)
     yield from paired(opened, folded)
 
 
@@ -68,12 +72,7 @@ def secrets(text: str, known: KnownValues) -> list[Span]:
         again = list(matches(masked(text, spans), known))
         if not again:
             return spans
-        back = _back(spans)
-        moved = [
-            Span(back(span.start, 0), back(span.end, 1), span.kind, span.detail, span.carrier)
-            for span in again
-        ]
-        spans = _merged([*spans, *moved])
+        spans = _merged([*spans, *map(_back(spans), again)])
     return [Span(0, len(text), spans[0].kind, spans[0].detail)]
 
 
@@ -90,11 +89,22 @@ def _folded(text: str) -> str:
     return folded if len(folded) == len(text) else text.translate(_SMALL)
 
 
-def _marked(text: str, span: Span) -> bool:
-    if "[withheld: " not in text:
-        return False
-    found = _MARKER.finditer(text)
-    return any(mark.start() <= span.start and span.end <= mark.end() for mark in found)
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """Where markers stand in a text, in order."""
+
+    starts: list[int]
+    ends: list[int]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        found = [match.span() for match in _MARKER.finditer(text)]
+        return cls([start for start, _ in found], [end for _, end in found])
+
+    def hold(self, span: Span) -> bool:
+        """Tell whether a span lies within one marker."""
+        index = bisect_right(self.starts, span.start) - 1
+        return index >= 0 and span.end <= self.ends[index]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
@@ -113,19 +123,26 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
     return out
 
 
-def _back(spans: list[Span]) -> Callable[[int, int], int]:
-    """Give a function from positions in a masked text to positions in the text itself."""
+def _back(spans: list[Span]) -> Callable[[Span], Span]:
+    """Give a function that moves a span of the masked text to where it is in the text itself.
 
-    def back(position: int, edge: int) -> int:
-        shift = 0
-        for span in spans:
-            begin = span.start + shift
-            end = begin + len(marker(span.kind))
-            if position <= begin - 1 + edge:
-                break
-            if position < end + edge:
-                return span.end if edge else span.start
-            shift += len(marker(span.kind)) - (span.end - span.start)
-        return position - shift
+    What overlaps a marker takes in all that the marker stands for.
+    """
+    lengths = [len(marker(span.kind)) for span in spans]
+    shifts = list(
+        accumulate((n - (s.end - s.start) for s, n in zip(spans, lengths, strict=True)), initial=0)
+    )
+    starts = [span.start + shift for span, shift in zip(spans, shifts, strict=False)]
+    ends = [start + length for start, length in zip(starts, lengths, strict=True)]
+
+    def back(span: Span) -> Span:
+        before = bisect_right(ends, span.start)
+        after = bisect_left(starts, span.end)
+        start = span.start - shifts[before]
+        end = span.end - shifts[after]
+        if before < after:
+            start = min(start, spans[before].start)
+            end = max(end, spans[after - 1].end)
+        return Span(start, end, span.kind, span.detail, span.carrier)
 
     return back

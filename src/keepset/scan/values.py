@@ -108,7 +108,7 @@ def plausible(promise: Promise, text: str) -> bool:
     shortest = 6 if promise is Promise.PASSWORD else 8
     if not shortest <= len(value) <= _LONGEST or stop_word(value):
         return False
-    if any(map(str.isspace, value)) or reference(value) or placeholder(value):
+    if value.split() != [value] or reference(value) or placeholder(value):
         return False
     return promise is Promise.PASSWORD or _enough(promise, value)
 
