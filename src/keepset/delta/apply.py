@@ -54,7 +54,7 @@ def stands_alone(op: object) -> bool:
     Raises:
         IntegrityError: ``delta.mismatch``: this is not an op.
     """
-    return _opened(op, 0)[0] in (Code.WHOLE, Code.ABSENT, Code.BLOB)
+    return _opened(op, 0)[0] in _ALONE
 
 
 def blob_refs(op: object) -> list[BlobRef]:
@@ -89,13 +89,8 @@ def _apply(value: object, op: object, blobs: Blobs, depth: int) -> object:
         return _map(value, parts)
     if code is Code.TEXT:
         return _text(value, parts)
-    if code is Code.WHOLE:
-        return _whole(parts, blobs)
-    if code is Code.ABSENT:
-        _exactly(code, parts, 0)
-        return MISSING
-    if code is Code.BLOB:
-        return _fetched(code, _exactly(code, parts, 1)[0], blobs)
+    if code in _ALONE:
+        return _alone(code, parts, blobs)
     if code is Code.ALL:
         for part in parts:
             value = _apply(value, part, blobs, depth + 1)
@@ -104,21 +99,25 @@ def _apply(value: object, op: object, blobs: Blobs, depth: int) -> object:
 
 
 def _opened(op: object, depth: int) -> tuple[Code, list[Any]]:
-    if type(op) is list and op and type(op[0]) is int and 0 <= op[0] < len(_CODES):
-        code = _CODES[op[0]]
-        if depth <= _DEPTH:
+    if type(op) is list and op and type(op[0]) is int:
+        code = _CODES.get(op[0])
+        if code is not None and depth <= _DEPTH:
             return code, op[1:]
-        _refuse(code)
     message = "What is stored as a difference is not one"
     raise IntegrityError(message, code="delta.mismatch", hint=_HINT)
 
 
-def _whole(parts: list[Any], blobs: Blobs) -> object:
+def _alone(code: Code, parts: list[Any], blobs: Blobs) -> object:
+    if code is Code.ABSENT:
+        _exactly(code, parts, 0)
+        return MISSING
+    if code is Code.BLOB:
+        return _fetched(code, _exactly(code, parts, 1)[0], blobs)
     if len(parts) == 1:
         return parts[0]
     if not parts:
-        _refuse(Code.WHOLE)
-    return _children(Code.WHOLE, parts[0], parts[1:], blobs, 0)
+        _refuse(code)
+    return _children(code, parts[0], parts[1:], blobs, 0)
 
 
 def _list(value: object, parts: list[Any]) -> object:
@@ -126,8 +125,7 @@ def _list(value: object, parts: list[Any]) -> object:
         _refuse(Code.LIST)
     if len(parts) == _EDIT:
         at, deleted, items = parts
-        _check_edit(Code.LIST, at, deleted, len(value))
-        if type(items) is not list:
+        if not _fits(at, deleted, len(value)) or type(items) is not list:
             _refuse(Code.LIST)
         value[at : at + deleted] = items
         return value
@@ -160,18 +158,14 @@ def _edits(code: Code, parts: list[Any], size: int, kind: type) -> Iterator[tupl
     reached = 0
     for k in range(0, len(parts), _EDIT):
         at, deleted, put = parts[k : k + _EDIT]
-        _check_edit(code, at, deleted, size)
-        if at < reached or type(put) is not kind:
+        if not _fits(at, deleted, size) or at < reached or type(put) is not kind:
             _refuse(code)
         reached = at + deleted
         yield at, reached, put
 
 
-def _check_edit(code: Code, at: object, deleted: object, size: int) -> None:
-    if type(at) is not int or type(deleted) is not int:
-        _refuse(code)
-    if at < 0 or deleted < 0 or at + deleted > size:
-        _refuse(code)
+def _fits(at: object, deleted: object, size: int) -> bool:
+    return type(at) is int is type(deleted) and at >= 0 <= deleted and at + deleted <= size
 
 
 def _map(value: object, parts: list[Any]) -> object:
@@ -241,8 +235,9 @@ def _fetched(code: Code, part: object, blobs: Blobs) -> object:
     return blobs[ref.digest]
 
 
-_CODES = tuple(Code)
-_HINT = "Run `keepset verify` to see which checkpoints of the run can still be read."
+_CODES = {code.value: code for code in Code}
+_ALONE = (Code.WHOLE, Code.ABSENT, Code.BLOB)
+_HINT = "Run `keepset verify` to see what else is damaged; restore from a backup."
 
 
 def _refuse(code: Code) -> NoReturn:

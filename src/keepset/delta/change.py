@@ -31,7 +31,7 @@ class Code(IntEnum):
 
     After the code follow, in the packed array of the op:
 
-    * `WHOLE`: the value; then of each of its large units its place (index or key) and its `BlobRef`.
+    * `WHOLE`: the value; then of each of its large units its place (index or key) and `BlobRef`.
     * `ABSENT`: nothing.
     * `LIST`, `TEXT`: of each edit its position in the old value, how many items or code points it
       takes away there, and the items or the text that it puts there.
@@ -126,7 +126,8 @@ def frame(count: int, code: Code) -> bytes:
 
 def number(value: int) -> bytes:
     """Pack a position or a count."""
-    return ormsgpack.packb(value)
+    packed: bytes = ormsgpack.packb(value)
+    return packed
 
 
 def whole(new: Frozen, move: Move | None = None) -> Change:
@@ -142,10 +143,7 @@ def whole(new: Frozen, move: Move | None = None) -> Change:
     """
     head = frame(2, Code.WHOLE)
     size = len(head) + new.size
-    if move is None or new.size <= LARGE:
-        op = head + new.data
-    else:
-        op = _moved(new, head, move)
+    op = head + new.data if move is None or new.size <= LARGE else _moved(new, head, move)
     return Change(op, ((),), is_whole=True, size=size)
 
 

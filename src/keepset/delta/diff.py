@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, compress
+from operator import ne
 from typing import TYPE_CHECKING
 
 import ormsgpack
@@ -62,10 +63,13 @@ def _between(old: Frozen, new: Frozen, depth: int) -> Draft | None:
     return _texts(old.text(), new.text()) if new.kind is Kind.TEXT else None
 
 
-def _child(old: msgspec.Raw | bytes, new: msgspec.Raw | bytes, depth: int) -> Draft | None:
+def _child(old: msgspec.Raw, new: msgspec.Raw, depth: int) -> Draft | None:
     """Find how a child changes in part, where that is smaller than the child."""
-    before, after = bytes(old), bytes(new)
-    if depth >= DEEPEST or min(len(before), len(after)) < _SMALL_CHILD:
+    after = bytes(new)
+    if len(after) < _SMALL_CHILD or depth >= DEEPEST:
+        return None
+    before = bytes(old)
+    if len(before) < _SMALL_CHILD:
         return None
     draft = _between(Frozen(before), Frozen(after), depth + 1)
     return draft if draft is not None and draft.smaller_than(len(after)) else None
@@ -97,11 +101,10 @@ def _lists(old: Frozen, new: Frozen, depth: int) -> Draft | None:
     if before is None or after is None:
         return None
     head, tail = strip(before, after)
-    gone = [bytes(item) for item in before[head : len(before) - tail]]
-    come = [bytes(item) for item in after[head : len(after) - tail]]
+    gone, come = before[head : len(before) - tail], after[head : len(after) - tail]
     draft = Draft()
     edits: list[Edit] = []
-    for edit in script(gone, come):
+    for edit in script(gone, come, bytes):
         pairs = min(edit.deleted, edit.stop - edit.start)
         for k in range(pairs):
             i, j = edit.at + k, edit.start + k
@@ -116,7 +119,7 @@ def _lists(old: Frozen, new: Frozen, depth: int) -> Draft | None:
     return draft
 
 
-def _put_items(draft: Draft, edits: Sequence[Edit], come: Sequence[bytes], head: int) -> None:
+def _put_items(draft: Draft, edits: Sequence[Edit], come: Sequence[msgspec.Raw], head: int) -> None:
     if not edits:
         return
     draft.pieces.append(frame(1 + 3 * len(edits), Code.LIST))
@@ -124,7 +127,7 @@ def _put_items(draft: Draft, edits: Sequence[Edit], come: Sequence[bytes], head:
         draft.pieces += (number(head + edit.at), number(edit.deleted))
         draft.pieces.append(array_header(edit.stop - edit.start))
         for j in range(edit.start, edit.stop):
-            draft.unit(head + j, come[j])
+            draft.unit(head + j, bytes(come[j]))
 
 
 # --- mappings ---------------------------------------------------------------------------------
@@ -136,18 +139,21 @@ def _maps(old: Frozen, new: Frozen, depth: int) -> Draft | None:
         return None
     draft = Draft()
     sets: dict[str, bytes] = {}
-    for key, value in after.items():
-        was = before.get(key)
-        if was == value:
-            continue
-        draft.touched.append(key)
+    in_order = list(before) == list(after)
+    if in_order:
+        touched = list(compress(after, map(ne, before.values(), after.values())))
+    else:
+        touched = [key for key, value in after.items() if before.get(key) != value]
+    draft.touched += touched
+    for key in touched:
+        value, was = after[key], before.get(key)
         inner = None if was is None else _child(was, value, depth)
         if inner is None:
             sets[key] = bytes(value)
         else:
             draft.inside.append((key, inner))
-    gone = [key for key in before if key not in after]
-    last = _moved_last(before, after)
+    gone = [] if in_order else [key for key in before if key not in after]
+    last = [] if in_order else _moved_last(before, after)
     if gone or sets or last:
         draft.pieces += (frame(4 if last else 3, Code.MAP), _texts_packed(gone))
         draft.pieces.append(map_header(len(sets)))
@@ -169,13 +175,10 @@ def _moved_last(before: Mapping[str, object], after: Mapping[str, object]) -> li
     if order[: len(stays)] == stays:
         return []
     place = {key: at for at, key in enumerate(stays)}
-    reached = -1
-    for count, key in enumerate(order):
-        at = place.get(key, -1)
-        if at < reached or at < 0:
-            return order[count:]
-        reached = at
-    return []
+    reached, kept = -1, 0
+    while (at := place.get(order[kept], -1)) > reached:
+        reached, kept = at, kept + 1
+    return order[kept:]
 
 
 def _texts_packed(texts: Iterable[str]) -> bytes:
@@ -204,7 +207,7 @@ def _by_line(gone: str, come: str, head: int) -> list[Edit]:
     i_of = list(accumulate(map(len, before), initial=0))
     j_of = list(accumulate(map(len, after), initial=0))
     edits = []
-    for edit in script(before, after):
+    for edit in script(before, after, str):
         i, end = i_of[edit.at], i_of[edit.at + edit.deleted]
         j, stop = j_of[edit.start], j_of[edit.stop]
         same, rest = strip(gone[i:end], come[j:stop])

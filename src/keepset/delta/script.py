@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from itertools import compress, count, islice
+from operator import ne
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-Piece = TypeVar("Piece", bytes, str)
-Where: TypeAlias = "Mapping[Piece, Sequence[int]]"
+Piece = TypeVar("Piece")
+Packed = TypeVar("Packed", bytes, str)
+Where: TypeAlias = "Mapping[Packed, Sequence[int]]"
 
 _FEW = 8
-"""So many items replaced in place are taken as that, without a search for items that moved."""
+"""So many replaced in place of a long list are taken as that; nothing is searched that moved."""
 
 _FRAME = 6
 """About the bytes that one edit costs beside what it inserts."""
@@ -51,30 +54,31 @@ def run(old: Sequence[object] | str, i: int, new: Sequence[object] | str, j: int
     return _longest(limit, lambda k, n: old[i + k : i + k + n] == new[j + k : j + k + n])
 
 
-def script(old: Sequence[Piece], new: Sequence[Piece]) -> list[Edit]:
+def script(
+    old: Sequence[Piece], new: Sequence[Piece], key: Callable[[Piece], Packed]
+) -> list[Edit]:
     """Find the edits that make `new` of `old`, in order, none touching the one before it.
 
     Args:
         old: Packed items, or lines of text, that differ from `new` at both ends.
         new: The same of the new value.
+        key: Gives what can be hashed of a piece, and whose length is what the piece costs.
 
     Returns:
         The edits; positions are those of `old` before any edit, and those of `new`.
     """
     if not old or not new or len(old) == len(new) == 1:
         return [Edit(0, len(old), 0, len(new))]
-    shifted = _shifted(old, new)
-    if shifted:
-        return shifted
-    count = min(len(old), len(new))
-    changed = [k for k in range(count) if old[k] != new[k]]
-    aligned: list[Edit] = []
-    for k in changed:
-        extend(aligned, Edit(k, 1, k, k + 1))
-    extend(aligned, Edit(count, len(old) - count, count, len(new)))
-    if len(changed) <= _FEW:
-        return aligned
-    return min(aligned, _follow(old, new), key=lambda edits: _cost(edits, new))
+    few = min(_FEW, len(old) // 4, len(new) // 4)
+    found = _shifted(old, new) or _aligned(old, new, few)
+    if found:
+        return found
+    before, after = list(map(key, old)), list(map(key, new))
+    if set(before).isdisjoint(after):
+        return [Edit(0, len(old), 0, len(new))]
+    aligned = _aligned(before, after, len(before))
+    limit = min(_cost(aligned, after), sum(map(len, after)))
+    return _follow(before, after, limit) or aligned
 
 
 def extend(edits: list[Edit], edit: Edit) -> None:
@@ -126,12 +130,29 @@ def _shifted(old: Sequence[Piece], new: Sequence[Piece]) -> list[Edit]:
     return []
 
 
-def _follow(old: Sequence[Piece], new: Sequence[Piece]) -> list[Edit]:
-    """Go through both together; at a mismatch take the shorter way to the next match."""
+def _aligned(old: Sequence[Piece], new: Sequence[Piece], most: int) -> list[Edit]:
+    """Compare item by item; nothing where more than `most` differ in place."""
+    edits: list[Edit] = []
+    differ = compress(count(), map(ne, old, new))
+    changed = list(islice(differ, most + 1))
+    if len(changed) > most:
+        return []
+    for k in changed:
+        extend(edits, Edit(k, 1, k, k + 1))
+    both = min(len(old), len(new))
+    extend(edits, Edit(both, len(old) - both, both, len(new)))
+    return edits
+
+
+def _follow(old: Sequence[Packed], new: Sequence[Packed], limit: int) -> list[Edit]:
+    """Go through both together; at a mismatch take the shorter way to the next match.
+
+    Nothing where that costs `limit` bytes or more.
+    """
     in_old, in_new = _places(old), _places(new)
     edits: list[Edit] = []
-    i = j = 0
-    while i < len(old) and j < len(new):
+    i = j = spent = 0
+    while i < len(old) and j < len(new) and spent + _FRAME * len(edits) < limit:
         if old[i] == new[j]:
             same = run(old, i, new, j)
             i, j = i + same, j + same
@@ -139,25 +160,26 @@ def _follow(old: Sequence[Piece], new: Sequence[Piece]) -> list[Edit]:
         drop = _distance(in_old, new[j], i)
         put = _distance(in_new, old[i], j)
         if drop is None and put is None:
-            skip = (1, 1)
+            edit = Edit(i, 1, j, j + 1)
         elif put is None or (drop is not None and drop <= put):
-            skip = (drop or 0, 0)
+            edit = Edit(i, drop or 0, j, j)
         else:
-            skip = (0, put)
-        extend(edits, Edit(i, skip[0], j, j + skip[1]))
-        i, j = i + skip[0], j + skip[1]
+            edit = Edit(i, 0, j, j + put)
+        spent += sum(map(len, new[edit.start : edit.stop]))
+        extend(edits, edit)
+        i, j = i + edit.deleted, edit.stop
     extend(edits, Edit(i, len(old) - i, j, len(new)))
-    return edits
+    return edits if _cost(edits, new) < limit else []
 
 
-def _places(pieces: Sequence[Piece]) -> Where[Piece]:
-    places: defaultdict[Piece, list[int]] = defaultdict(list)
+def _places(pieces: Sequence[Packed]) -> Where[Packed]:
+    places: defaultdict[Packed, list[int]] = defaultdict(list)
     for number, piece in enumerate(pieces):
         places[piece].append(number)
     return places
 
 
-def _distance(places: Where[Piece], piece: Piece, start: int) -> int | None:
+def _distance(places: Where[Packed], piece: Packed, start: int) -> int | None:
     """Count the elements between `start` and the next place of `piece`, if there is one."""
     found = places.get(piece)
     if found is None:
@@ -166,5 +188,5 @@ def _distance(places: Where[Piece], piece: Piece, start: int) -> int | None:
     return found[number] - start if number < len(found) else None
 
 
-def _cost(edits: Sequence[Edit], new: Sequence[Piece]) -> int:
+def _cost(edits: Sequence[Edit], new: Sequence[Packed]) -> int:
     return sum(_FRAME + sum(map(len, new[edit.start : edit.stop])) for edit in edits)
