@@ -111,7 +111,11 @@ def _pydantic(cls: Any, whole: dict[str, object], given: set[str]) -> Any:
     """Fill the four places in which a pydantic v2 model keeps what it holds."""
     state = cls.__new__(cls)
     undefined = sys.modules["pydantic_core"].PydanticUndefined
-    defaults = {name: a.get_default() for name, a in cls.__private_attributes__.items()}
+    # Releases of pydantic differ in whether get_default calls the factory.
+    defaults = {
+        name: private.get_default() if (make := private.default_factory) is None else make()
+        for name, private in cls.__private_attributes__.items()
+    }
     private = {name: default for name, default in defaults.items() if default is not undefined}
     extra: dict[str, object] | None = {} if cls.model_config.get("extra") == "allow" else None
     object.__setattr__(state, "__dict__", whole)

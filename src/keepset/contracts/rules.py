@@ -143,7 +143,11 @@ class Keep(Rule):
         _texts(self, "without", 'Write without="*.response_metadata", or a tuple of such paths.')
         _texts(self, "allow", 'Write allow="response.object", or a tuple of reason codes.')
         for glob in self.without:
-            parse_glob(glob)
+            # It is applied at each save: an item by its number would be another one each time.
+            if isinstance(parse_glob(glob)[-1], int):
+                raise _refuse(
+                    self, f"without={glob!r} ends at a numbered item", "End it at a name or at [*]."
+                )
 
 
 @dataclass(frozen=True)
