@@ -150,6 +150,12 @@ def test_a_completion_script_names_the_command_and_what_completes_it(shell: str)
     assert found["script"].strip() == said.out.strip()
 
 
+def test_a_shell_is_told_how_a_command_line_may_go_on() -> None:
+    words = {"_KEEPSET_COMPLETE": "bash_complete", "COMP_WORDS": "keepset ru", "COMP_CWORD": "1"}
+    said = start(environment=words)
+    assert said.out.splitlines() == ["plain,runs"]
+
+
 def _on_a_terminal(*arguments: str, **environment: str) -> str:
     """What a command writes to a terminal."""
     ours, theirs = pty.openpty()

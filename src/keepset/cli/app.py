@@ -14,6 +14,7 @@ import traceback
 from typing import NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
 from keepset.cli import commands, output
 from keepset.errors import KeepsetError
@@ -22,7 +23,10 @@ FINDINGS = 40
 BUG = 1
 INTERRUPT = 130
 BROKEN_PIPE = 141
+PROGRAM = "keepset"
 TRACEBACK = "KEEPSET_TRACEBACK"
+COMPLETE = "_KEEPSET_COMPLETE"
+"""What a shell sets when it wants to know how a command line may go on."""
 
 EXAMPLES = """\b
 Examples:
@@ -96,8 +100,13 @@ def run(arguments: list[str]) -> int:
 
 
 def _invoke(arguments: list[str], *, as_json: bool) -> int:
+    asked = os.environ.get(COMPLETE)
+    if asked:
+        return shell_complete(cli, {}, PROGRAM, COMPLETE, asked)
     try:
-        result = cli.main(args=arguments, prog_name="keepset", standalone_mode=False)
+        # Not cli.main(): it ends the process by itself when the reader of our output goes away.
+        with cli.make_context(PROGRAM, list(arguments)) as context:
+            result = cli.invoke(context)
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.Abort as abort:

@@ -72,7 +72,11 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str 
         grid.add_column(heading, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         grid.add_row(*(Text(cell, style=KEEP_COLOURS.get(cell, "")) for cell in row))
-    _console().print(grid)
+    console = _console()
+    with console.capture() as printed:
+        console.print(grid)
+    for line in printed.get().splitlines():
+        click.echo(line.rstrip())
 
 
 def _console() -> Console:

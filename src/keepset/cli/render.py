@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from keepset.codec import Codec, Withheld
+from keepset.codec import Codec, Opaque, Withheld
 from keepset.errors import PolicyError
 
 TYPE = "$type"
@@ -43,6 +43,8 @@ def _named(value: object) -> dict[str, Any]:
     name = type(value).__qualname__
     if isinstance(value, Withheld):
         return {TYPE: "withheld", "kind": value.kind, "path": value.path}
+    if isinstance(value, Opaque):
+        return _opaque(value)
     if isinstance(value, bytes | bytearray):
         return {TYPE: name, "size": len(value), "hex": bytes(value[:64]).hex()}
     try:
@@ -55,6 +57,14 @@ def _named(value: object) -> dict[str, Any]:
     if all(isinstance(element, str) for element, _ in children):
         return {TYPE: name, "fields": {str(element): render(child) for element, child in children}}
     return {TYPE: name, "items": [render(child) for _, child in children]}
+
+
+def _opaque(value: Opaque) -> dict[str, Any]:
+    """Show an object of a user's class by its stored name; of a model also what it has beside."""
+    first, *rest = (render(part) for part in value.payload)
+    fields = value.payload[0] if isinstance(value.payload[0], dict) else None
+    shown: dict[str, Any] = {TYPE: value.name, "value" if fields is None else "fields": first}
+    return {**shown, "beside": rest} if rest else shown
 
 
 def one_line(rendered: Any, width: int) -> str:

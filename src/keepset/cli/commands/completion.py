@@ -6,8 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from keepset.cli import output
-
-VARIABLE = "_KEEPSET_COMPLETE"
+from keepset.cli.app import COMPLETE, PROGRAM
 
 EPILOG = """\b
 Example:
@@ -25,7 +24,7 @@ def command(ctx: click.Context, shell: str, *, as_json: bool) -> None:
     if kind is None:
         raise click.UsageError(f"no completion for {shell}")
     root = ctx.find_root().command
-    script = kind(root, {}, "keepset", VARIABLE).source()
+    script = kind(root, {}, PROGRAM, COMPLETE).source()
     if as_json:
         output.result("completion", {"shell": shell, "script": script})
     else:

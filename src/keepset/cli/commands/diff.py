@@ -39,8 +39,8 @@ def command(  # noqa: PLR0913 - click hands over each argument and option by its
     names = dict.fromkeys((*sides[0], *sides[1]))
     personal = look.personal_fields(run.row.contract.structure, names)
     for name in names:
-        pair = [look.rendered({name: v[name]}, ()) if name in v else {} for v in sides]
-        found = list(differences(*pair))
+        before, after = (look.rendered({name: v[name]}, ()) if name in v else {} for v in sides)
+        found = list(differences(before, after))
         hidden = name in personal and not reveal
         changes += _masked(name, found) if hidden and found else found
     if as_json:

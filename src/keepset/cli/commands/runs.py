@@ -26,7 +26,13 @@ Example:
 @click.option("--contract", metavar="NAME", help="Only runs of this contract.")
 @click.option("--subject", metavar="PERSON", help="Only runs that hold this person's data.")
 @click.option("--after", default="", metavar="RUN", help="Go on after this run id.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="How many at the most.",
+)
 def command(store_url: str, tenant: str, limit: int, *, as_json: bool, **chosen: Any) -> None:
     """List the runs in a store, in the order of their ids."""
     with open_store(store_url, tenant) as store:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import keepset as ks
 from keepset.cli.demo import naive, state, steps
@@ -23,8 +21,6 @@ CONTRACT_FILE = "contract.db"
 NAIVE_FILE = "naive.db"
 EXAMPLE_RUNS = 1_000
 PARENT_GONE = 3
-
-Step = Callable[[Research], dict[str, Any] | None] if TYPE_CHECKING else object
 
 
 def main(arguments: list[str]) -> None:
@@ -45,12 +41,12 @@ class Stop:
         """Begin before the first step."""
         self._after = after
 
-    def wrap(self, step: Step) -> Step:
+    def wrap(self, step: steps.Step) -> steps.Step:
         """Give a step that reports its begin, and that waits where its predecessor is `after`."""
         position = steps.NAMES.index(step.__name__)
 
         @functools.wraps(step)
-        def reported(values: Research) -> dict[str, Any] | None:
+        def reported(values: Research) -> Research | None:
             if position and steps.NAMES[position - 1] == self._after:
                 self.wait(values)
             tell("begin", step=step.__name__)
@@ -83,10 +79,10 @@ def run_naive(stop: Stop) -> None:
     tell("done", workdir=str(values["workdir"]), payment=values["payment"])
 
 
-def _run_naively(step: Step, values: Research) -> None:
+def _run_naively(step: steps.Step, values: Research) -> None:
     """Run a step; one that fails ends the process with a word about what failed."""
     try:
-        values.update(step(values) or {})  # type: ignore[typeddict-item] - a step gives changes of some fields
+        values.update(step(values) or Research())
     except OSError as error:
         tell(
             "failed",

@@ -10,12 +10,12 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from keepset.cli.demo.state import Research
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from keepset.cli.demo.state import Research
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS checkpoint (step INTEGER PRIMARY KEY, name TEXT, state TEXT)
@@ -61,7 +61,7 @@ class NaiveSaver:
 
 def resumed(saved: Mapping[str, Any], fresh: Research) -> Research:
     """Put what was saved over a fresh state; what could not be saved stays fresh."""
-    state = Research(**{**fresh, **saved})  # type: ignore[typeddict-item] - what was saved under these names
+    state = cast("Research", {**fresh, **saved})
     state["workdir"] = Path(state["workdir"])
     return state
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
 from keepset.cli.demo import index
 from keepset.cli.demo.gateway import BusyError, Gateway
 from keepset.cli.demo.state import Payment, Research, folder, load_documents, order
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WANTED = 40
 ATTEMPTS = 3
@@ -18,12 +15,12 @@ PRICE = 250
 """In cents."""
 
 
-def retrieve(state: Research) -> dict[str, Any]:
+def retrieve(state: Research) -> Research:
     """Search the index, through the open connection."""
     return {"doc_ids": index.search(state["db"], state["question"], WANTED)}
 
 
-def read(state: Research) -> dict[str, Any]:
+def read(state: Research) -> Research:
     """Fetch the text of what was found."""
     return {"docs": load_documents(state["doc_ids"])}
 
@@ -35,7 +32,7 @@ def outline(state: Research) -> None:
     (state["workdir"] / "notes.txt").write_text("\n".join(notes), "utf-8")
 
 
-def charge(state: Research) -> dict[str, Any]:
+def charge(state: Research) -> Research:
     """Charge for the answer, once; the gateway turns the first call away."""
     payment = Payment(**state["payment"])
     gateway = Gateway(folder(), state["api_key"])
@@ -60,7 +57,17 @@ def deliver(state: Research) -> None:
     draft.replace(folder() / f"{order()}.answer.txt")
 
 
-STEPS: tuple[Callable[[Research], dict[str, Any] | None], ...] = (
+class Step(Protocol):
+    """A step: it is given the state, and gives the fields that it changed, or None."""
+
+    __name__: str
+
+    def __call__(self, state: Research, /) -> Research | None:
+        """Take the step."""
+        ...
+
+
+STEPS: tuple[Step, ...] = (
     retrieve,
     read,
     outline,
