@@ -104,17 +104,16 @@ def _lists(old: Frozen, new: Frozen, depth: int) -> Draft | None:
     gone, come = before[head : len(before) - tail], after[head : len(after) - tail]
     draft = Draft()
     edits: list[Edit] = []
-    for edit in script(gone, come, bytes):
-        pairs = min(edit.deleted, edit.stop - edit.start)
-        for k in range(pairs):
-            i, j = edit.at + k, edit.start + k
-            inner = _child(gone[i], come[j], depth)
-            if inner is None:
-                extend(edits, Edit(i, 1, j, j + 1))
-            else:
-                draft.inside.append((head + i, inner))
-        extend(edits, Edit(edit.at + pairs, edit.deleted - pairs, edit.start + pairs, edit.stop))
-        draft.touched += range(head + edit.start, head + edit.stop)
+    for at, deleted, start, stop in script(gone, come, bytes):
+        done = 0
+        for k in range(min(deleted, stop - start)):
+            inner = _child(gone[at + k], come[start + k], depth)
+            if inner is not None:
+                draft.inside.append((head + at + k, inner))
+                extend(edits, Edit(at + done, k - done, start + done, start + k))
+                done = k + 1
+        extend(edits, Edit(at + done, deleted - done, start + done, stop))
+        draft.touched += range(head + start, head + stop)
     _put_items(draft, edits, come, head)
     return draft
 

@@ -137,8 +137,13 @@ def _aligned(old: Sequence[Piece], new: Sequence[Piece], most: int) -> list[Edit
     changed = list(islice(differ, most + 1))
     if len(changed) > most:
         return []
+    begin = end = -1
     for k in changed:
-        extend(edits, Edit(k, 1, k, k + 1))
+        if k != end:
+            extend(edits, Edit(begin, end - begin, begin, end))
+            begin = k
+        end = k + 1
+    extend(edits, Edit(begin, end - begin, begin, end))
     both = min(len(old), len(new))
     extend(edits, Edit(both, len(old) - both, both, len(new)))
     return edits
