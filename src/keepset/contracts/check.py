@@ -8,7 +8,10 @@ from typing import Final
 from keepset.contracts.classes import named_classes, same_name
 from keepset.contracts.contract import Contract
 from keepset.contracts.fields import Field, read_fields
-from keepset.contracts.judgements import (
+from keepset.contracts.markers import misread, nested
+from keepset.contracts.order import cycles
+from keepset.contracts.problems import Problem
+from keepset.contracts.questions import (
     Fields,
     absent_after_drop,
     credential_names,
@@ -19,9 +22,6 @@ from keepset.contracts.judgements import (
     useless_globs,
     wrong_refetch,
 )
-from keepset.contracts.markers import misread, nested
-from keepset.contracts.order import cycles
-from keepset.contracts.problems import Problem
 
 _PER_FIELD: Final[tuple[Callable[[Field, Fields], Iterator[Problem]], ...]] = (
     nested,
