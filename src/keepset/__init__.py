@@ -20,7 +20,7 @@ from keepset.contracts import (
 from keepset.run import AsyncRun, Checkpoint, Run, View
 from keepset.scan import Finding
 from keepset.store import AsyncStore, Store, aopen
-from keepset.store import open_store as open  # noqa: A004 - `ks.open(url)` reads like `open(path)`
+from keepset.store import open_store as open  # noqa: A004 - so that `ks.open(url)` reads like `open(path)`
 from keepset.verdict.field import FieldVerdict, Verdicts
 from keepset.verdict.resume import Reason, ResumeReport
 from keepset.verdict.status import Resume, Status

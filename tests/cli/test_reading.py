@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from keepset.cli.compare import differences
-from keepset.cli.render import one_line, printable, render
+from keepset.cli.output import printable
+from keepset.cli.render import one_line, render
 from tests.cli import shop
 from tests.cli.terminal import Said, say, start
 
@@ -222,6 +223,17 @@ def test_what_a_terminal_would_obey_is_escaped() -> None:
     assert printable("a\x1b[31mb\u202ec\ud800") == "a\\x1b[31mb\\u202ec\\ud800"
     assert "\x1b" not in one_line(render({"\x1b]0;": "\x9b31m"}), 80)
     assert one_line(render("x" * 50), 10) == '"xxxxxxxx…'
+
+
+def test_a_run_id_that_would_command_a_terminal_is_escaped_wherever_it_is_printed(
+    tmp_path: Path,
+) -> None:
+    evil = "a\x1b[2J\u202e"
+    store = shop.fill(tmp_path, evil)
+    shown = [ask(store, *arguments) for arguments in (("runs",), ("show", evil), ("show", "b\x1b"))]
+    assert "a\\x1b[2J\\u202e" in shown[0].out
+    assert all("\x1b" not in said.out + said.err for said in shown)
+    assert result(store, "runs")["runs"][0]["run"] == evil
 
 
 @pytest.mark.parametrize(

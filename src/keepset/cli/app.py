@@ -92,7 +92,7 @@ def run(arguments: list[str]) -> int:
         _let_go_of_stdout()
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
+        output.note("interrupted")
         return INTERRUPT
     except Exception as error:  # noqa: BLE001 - the top of the process, the one place for it
         return _bug(error, as_json=as_json)
@@ -134,7 +134,7 @@ def _bug(error: Exception, *, as_json: bool) -> int:
     if as_json:
         output.error("bug", message, hint=hint)
     else:
-        click.echo(f"error: {message} [bug]\n{hint}", err=True)
+        output.note(f"error: {message} [bug]\n{hint}")
     return BUG
 
 

@@ -30,7 +30,7 @@ KEEP_COLOURS = {"yes": "green", "no": "red", "ok": "green", "warn": "yellow", "f
 def result(command: str, value: object) -> None:
     """Print the result of a command as its JSON document."""
     document = {"schema": f"keepset.{command}/1", "result": value}
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+    click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
 def error(code: str, message: str, *, hint: str = "", retryable: bool = False) -> None:
@@ -44,17 +44,17 @@ def keepset_error(problem: KeepsetError, *, as_json: bool) -> None:
     if as_json:
         error(problem.code, problem.message, hint=problem.hint, retryable=problem.retryable)
         return
-    click.echo(f"error: {problem}", err=True)
+    note(f"error: {problem}")
 
 
 def note(text: str) -> None:
     """Tell a person about progress or a result in passing, on stderr."""
-    click.echo(text, err=True)
+    click.echo(printable(text), err=True)
 
 
 def text(line: str = "") -> None:
-    """Print a line of data."""
-    click.echo(line)
+    """Print data for a person."""
+    click.echo(printable(line))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str = "") -> None:
@@ -71,12 +71,22 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str 
         is_number = heading in numbers
         grid.add_column(heading, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*(Text(cell, style=KEEP_COLOURS.get(cell, "")) for cell in row))
+        grid.add_row(*(Text(printable(cell), style=KEEP_COLOURS.get(cell, "")) for cell in row))
     console = _console()
     with console.capture() as printed:
         console.print(grid)
     for line in printed.get().splitlines():
         click.echo(line.rstrip())
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would obey or cannot show: control characters, lone surrogates.
+
+    Names of runs and steps come from a store, and may have been made to do harm.
+    """
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 def _console() -> Console:

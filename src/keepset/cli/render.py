@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any
 
+from keepset.cli.output import printable
 from keepset.codec import Codec, Opaque, Withheld
 from keepset.errors import PolicyError
 
@@ -73,8 +74,3 @@ def one_line(rendered: Any, width: int) -> str:
         return "(personal; --reveal shows it)"
     text = printable(json.dumps(rendered, ensure_ascii=False))
     return text if len(text) <= width else f"{text[: width - 1]}…"
-
-
-def printable(text: str) -> str:
-    """Escape what a terminal would obey or cannot show: control characters and lone surrogates."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

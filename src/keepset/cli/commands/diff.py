@@ -9,7 +9,7 @@ import click
 from keepset.cli import look, output
 from keepset.cli.compare import differences
 from keepset.cli.options import open_store, store_options
-from keepset.cli.render import MASKED, one_line, printable
+from keepset.cli.render import MASKED, one_line
 
 WIDTH = 70
 
@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913 - click hands over each argument and option by its
         ("path", "change", "old", "new"),
         [
             (
-                printable(change["path"]),
+                change["path"],
                 change["change"],
                 *(one_line(change[k], WIDTH) if k in change else "" for k in ("old", "new")),
             )

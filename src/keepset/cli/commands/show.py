@@ -9,7 +9,7 @@ import click
 
 from keepset.cli import look, output
 from keepset.cli.options import open_store, store_options
-from keepset.cli.render import one_line, printable, render
+from keepset.cli.render import one_line, render
 from keepset.cli.times import iso
 
 if TYPE_CHECKING:
@@ -70,5 +70,5 @@ def _print(history: list[ks.Checkpoint], shown: ks.Checkpoint, fields: dict[str,
     output.text()
     output.table(
         ("field", "value"),
-        [(printable(name), one_line(value, WIDTH)) for name, value in fields.items()],
+        [(name, one_line(value, WIDTH)) for name, value in fields.items()],
     )
