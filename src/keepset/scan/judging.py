@@ -29,7 +29,7 @@ class Entry(NamedTuple):
         text: The text; bytes as Latin-1.
         parent: Path of what it stands in.
         element: Its own path element; None where `parent` is its path.
-        key_at: Where the text is a mapping key: its position.
+        key_at: Where the text is a mapping key: what stands for it in a path.
         indivisible: Whether it cannot be masked in part.
         keys: Where the text is the keys of one mapping, joined: each of them.
     """
@@ -37,7 +37,7 @@ class Entry(NamedTuple):
     text: str
     parent: Path
     element: str | int | None
-    key_at: int | None = None
+    key_at: str | int | None = None
     indivisible: bool = False
     keys: tuple[str, ...] = ()
 
@@ -57,7 +57,7 @@ class Judge:
         self._entries: list[Entry | tuple[Path, str | int | None]] = []
         self._size = 0
         self.findings: list[Finding] = []
-        self.secret_keys: dict[tuple[Path, str], int] = {}
+        self.secret_keys: dict[tuple[Path, str | int], str | int] = {}
 
     def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
         """Take in a text that stands under a name."""
@@ -67,16 +67,16 @@ class Judge:
             return
         self._add(text, (parent, element))
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: Entry, name: str = "") -> None:
         """Take in any other text."""
+        promise = credential(name)
+        if promise:
+            self.findings += self._judge(entry, promise)
+            return
         self._add(entry.text, entry)
 
     def keys(self, keys: tuple[str, ...], parent: Path) -> None:
-        """Take in the keys of one mapping.
-
-        Raises:
-            TypeError: Not every key is a text; nothing was taken in.
-        """
+        """Take in the keys of one mapping; in a path, each is stood for by its position."""
         text = _SEPARATOR.join(keys)
         if len(text) >= SHORTEST:
             self._add(text, Entry(text, parent, None, None, False, keys))  # noqa: FBT003 - in the hot path
@@ -122,8 +122,8 @@ class Judge:
             spans, whole = [Span(0, len(text), SECRET_NAME, detail)], True
         path = entry.parent if entry.element is None else (*entry.parent, entry.element)
         in_key = entry.key_at is not None
-        if spans and entry.key_at is not None:
-            self.secret_keys[entry.parent, text] = entry.key_at
+        if spans and entry.key_at is not None and entry.element is not None:
+            self.secret_keys[entry.parent, entry.element] = entry.key_at
         for span in spans[:1] if whole else spans:
             part = None if whole else (span.start, span.end)
             yield Finding(span.kind, path, span.detail, "", whole, part, in_key)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from enum import Enum, IntEnum
 from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, Final
 
-from keepset.scan.columns import tabular, texts
 from keepset.scan.finding import Finding, Path
 from keepset.scan.handles import handle_type, type_name
 from keepset.scan.judging import Entry, Judge
@@ -24,9 +22,11 @@ from keepset.scan.reasons import (
     advice,
 )
 from keepset.scan.values import plausible
-from keepset.scan.walk import Children, Parts, Walk
+from keepset.scan.walk import Children, Parts, Walk, items_of
 
 _BEGINS_A_PATH: Final = "/\\f"
+_TEXT: Final = frozenset({str})
+_TABLES: Final = frozenset({"numpy", "pandas"})
 
 
 class _Sort(IntEnum):
@@ -63,10 +63,12 @@ def _sort(cls: Any) -> _Sort:
             return sort
     if handle_type(cls) is not None:
         return _Sort.HANDLE
-    return _Sort.TABLE if tabular(cls) else _by_name(cls)
+    return _by_name(cls)
 
 
 def _by_name(cls: type) -> _Sort:
+    if cls.__module__.partition(".")[0] in _TABLES:
+        return _Sort.TABLE
     # The codec's marker stands in the layer beside this one.
     return _Sort.SKIP if cls.__name__ == "Withheld" else _Sort.OBJECT
 
@@ -109,31 +111,33 @@ class Leaves(Walk):
         return None
 
     def entries(self, value: dict[Any, Any], path: Path) -> Children:
-        """Give the entries of a mapping, and look at its keys."""
-        return value.items() if self._keys(value, path) else super().entries(value, path)
+        """Give the values of a mapping, and look at its keys, which are stored as well."""
+        if _TEXT.issuperset(map(type, value)):
+            self._judge.keys(tuple(value), path)
+            return value.items()
+        items = items_of(value, self.parts)
+        for item in items:
+            whole = not isinstance(item.key, str)
+            for text in _texts_of_key(item.key):
+                element = item.element if not whole else item.place
+                self._judge.add(Entry(text, path, element, item.place, whole))
+        return [(item.element, item.child) for item in items]
 
     def _object(self, value: object, path: Path) -> Children | None:
         children = self.opened(value)
         if children is not None:
-            self._keys([element for element, _ in children], path)
+            names = [element for element, _ in children]
+            self._judge.keys(tuple([name for name in names if isinstance(name, str)]), path)
         return children
 
-    def _keys(self, keys: Collection[Any], path: Path) -> bool:
-        """Look at keys and attribute names, which are stored too; tell whether all are texts."""
-        try:
-            self._judge.keys(tuple(keys), path)
-        except TypeError:
-            for position, key in enumerate(keys):
-                self._key(key, position, path)
-            return False
-        return True
-
-    def _key(self, key: object, position: int, path: Path) -> None:
-        if isinstance(key, str):
-            self._judge.add(Entry(key, path, key, key_at=position))
-            return
-        for text in _texts_of_key(key):
-            self._judge.add(Entry(text, path, position, key_at=position, indivisible=True))
+    def _table(self, value: object, path: Path) -> None:
+        """Look at the texts of an array or a frame, which is stored or withheld as a whole."""
+        for element, column in self.opened(value) or ():
+            for item in column if isinstance(column, (list, tuple)) else (column,):
+                text = item.decode("latin-1") if isinstance(item, bytes) else item
+                if isinstance(text, str):
+                    entry = Entry(text, path, None, indivisible=True)
+                    self._judge.add(entry, element if isinstance(element, str) else "")
 
     def _leaf(self, sort: _Sort, value: Any, path: Path, name: str) -> None:
         if sort is _Sort.SECRET:
@@ -151,7 +155,7 @@ class Leaves(Walk):
             for text in _texts_of_key(value.value):
                 self._whole(text, path)
         elif sort is _Sort.TABLE:
-            self._whole("\n".join(texts(value)), path)
+            self._table(value, path)
 
     def _whole(self, text: str, path: Path) -> None:
         if len(text) >= SHORTEST:

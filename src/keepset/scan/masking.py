@@ -9,7 +9,7 @@ from typing import Any, Final
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.reasons import SECRET_KINDS
 from keepset.scan.texts import marker, masked
-from keepset.scan.walk import Parts
+from keepset.scan.walk import Parts, items_of
 
 _DEEPEST: Final = 32
 
@@ -65,7 +65,7 @@ def substitutes(
         keys = any(child.key for child in node.below.values())
         if node.here or keys or type(value) in {set, frozenset}:
             if node.here or node.below:
-                out[path] = _Rebuild(withhold).value(value, path, node)
+                out[path] = _Rebuild(withhold, parts).value(value, path, node)
             continue
         for element, child in node.below.items():
             todo.append((_child(value, element, parts), (*path, element), child))
@@ -81,7 +81,8 @@ def _place(root: _Node, finding: Finding, rest: Path) -> None:
 
 def _child(value: object, element: str | int, parts: Parts) -> object:
     if type(value) is dict:
-        return value[element] if isinstance(element, str) else list(value.values())[element]
+        items = items_of(value, parts)
+        return next(item.child for item in items if element in (item.element, item.place))
     if type(value) in {list, tuple} and isinstance(element, int):
         return value[element]  # type: ignore[index]  # a list or a tuple
     found = dict(parts(value) or ())
@@ -95,6 +96,7 @@ class _Rebuild:
     """Makes a plain value anew without its secrets; what is not plain is withheld."""
 
     withhold: Callable[[Finding], object]
+    parts: Parts
 
     def value(
         self, value: Any, path: Path, node: _Node, *, hashable: bool = False, depth: int = 0
@@ -121,16 +123,14 @@ class _Rebuild:
 
     def _mapping(self, value: dict[Any, Any], path: Path, node: _Node, depth: int) -> Any:
         out: dict[Any, Any] = {}
-        for position, (key, item) in enumerate(value.items()):
-            at_key = node.below.get(position)
-            child = at_key if not isinstance(key, str) or at_key else node.below.get(key)
-            new = key
-            if at_key is not None and at_key.key:
-                new = _other_than(out, self._leaf(key, at_key.key, hashable=True))
-            out[new] = item
+        for item in items_of(value, self.parts):
+            at = item.place if item.place in node.below else item.element
+            child, key, new = node.below.get(at), item.key, item.child
+            if child is not None and child.key:
+                key = _other_than(out, self._leaf(key, child.key, hashable=True))
             if child is not None and (child.here or child.below):
-                here = (*path, position if child is at_key else key)
-                out[new] = self.value(item, here, child, depth=depth + 1)
+                new = self.value(new, (*path, at), child, depth=depth + 1)
+            out[key] = new
         return out
 
     def _leaf(self, value: Any, findings: list[Finding], *, hashable: bool) -> Any:

@@ -40,7 +40,9 @@ def paired(text: str, folded: str) -> Iterator[Span]:
         value = _QUOTED.match(text, match.end())
         quoted = value is not None
         value = value or _BARE.match(text, match.end())
-        if value is not None and _real(promise, value["s"], quoted=quoted):
+        if value is None or text.startswith("(", value.end()):
+            continue
+        if _real(promise, value["s"], quoted=quoted):
             yield Span(
                 value.start("s"), value.end("s"), SECRET_NAME, f"pair.{promise.name.lower()}"
             )

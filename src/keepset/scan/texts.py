@@ -77,10 +77,10 @@ def secrets(text: str, known: KnownValues) -> list[Span]:
 
 
 def _opened(text: str) -> str:
-    """Turn escapes into spaces of the same length, so that what follows one begins a word."""
+    """Let what follows an escape begin a word, without moving any character."""
     if "\\" not in text and "%" not in text:
         return text
-    return _ESCAPES.sub(lambda match: " " * len(match.group()), text)
+    return _ESCAPES.sub(lambda match: "  " if match[0][0] == "\\" else f"{match[0][:2]}=", text)
 
 
 def _folded(text: str) -> str:

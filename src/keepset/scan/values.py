@@ -36,7 +36,7 @@ _REFERENCE: Final = re.compile(
     re.DOTALL | re.ASCII,
 )
 _PLACEHOLDER: Final = re.compile(
-    r"\*{3}|\.{3}|\u2026|\u2022{2}|x{4}|X{4}|_{4}|%s"
+    r"\*{3}|\.{3}|\u2026|\u2022{2}|x{4}|X{4}|_{4}|^%s$"
     r"|(?i:your|example|placeholder|change_?-?me|redacted|withheld|masked|hidden|dummy"
     r"|insert[-_ ]|replace[-_ ]|todo|fixme|not[-_]?set|removed)"
 )

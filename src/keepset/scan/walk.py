@@ -7,7 +7,7 @@ are the same on both sides.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from keepset.errors import PolicyError
 from keepset.scan.finding import Path
@@ -23,12 +23,47 @@ _SIMPLE: Final = frozenset({int, float, bool, complex, type(None)})
 _SEQUENCES: Final = (list, tuple, set, frozenset)
 
 
+class Item(NamedTuple):
+    """One entry of a mapping.
+
+    Attributes:
+        place: A path element that does not hold the key's text; it stands for the key itself,
+            and for the entry where the key is a secret.
+        key: The key.
+        element: The path element of the value under it.
+        child: That value.
+    """
+
+    place: str | int
+    key: object
+    element: str | int
+    child: object
+
+
+def items_of(value: dict[Any, Any], parts: Parts) -> list[Item]:
+    """Give the entries of a mapping with the path elements that the codec gives them.
+
+    Where not every key is a text, the codec walks keys and values in turns and names both.
+    """
+    if all(type(key) is str for key in value):
+        pairs = enumerate(value.items())
+        return [Item(position, key, key, child) for position, (key, child) in pairs]
+    turns = list(parts(value) or ())
+    if len(turns) == 2 * len(value):
+        both = zip(turns[::2], turns[1::2], strict=True)
+        return [Item(place, key, element, child) for (place, key), (element, child) in both]
+    return [
+        Item(position, key, key if isinstance(key, str) else position, child)
+        for position, (key, child) in enumerate(value.items())
+    ]
+
+
 class Walk:
     """One walk through one value. Subclasses say what is done with texts and containers."""
 
     def __init__(self, parts: Parts) -> None:
         """Take the function that opens objects."""
-        self._parts = parts
+        self.parts = parts
         self._stack: list[tuple[Iterator[tuple[str | int, Any]], Path, str, int]] = []
         self._open: set[int] = set()
 
@@ -68,10 +103,9 @@ class Walk:
         raise NotImplementedError
 
     def entries(self, value: dict[Any, Any], path: Path) -> Children:
-        """Give the entries of a mapping: text keys as they are, others by position."""
+        """Give the values of a mapping with their path elements."""
         del path
-        for position, (key, child) in enumerate(value.items()):
-            yield (key if isinstance(key, str) else position), child
+        return [(item.element, item.child) for item in items_of(value, self.parts)]
 
     def plain(self, value: object, path: Path) -> Children | None:
         """Give the children of a plain container; None where it is something else."""
@@ -87,7 +121,7 @@ class Walk:
         None where it has none, or where the codec refuses it: packing says so, with the path.
         """
         try:
-            children = self._parts(value)
+            children = self.parts(value)
             return None if children is None else tuple(children)
         except PolicyError:
             return None
