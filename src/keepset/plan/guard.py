@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from keepset.codec import Codec, Path, Withheld, format_path
-from keepset.contracts import Field, Keep
+from keepset.contracts import Contract, Field, Keep
 from keepset.errors import PolicyError
 from keepset.scan import Finding, Scanner, substitutes
 
@@ -36,6 +36,20 @@ class Guard:
     scanner: Scanner
     codec: Codec
     mode: Mode
+
+    def require_declared(self, contract: Contract) -> None:
+        """Refuse fields without a rule where the mode asks for one each.
+
+        Raises:
+            PolicyError: The mode is strict and a field is not declared.
+        """
+        names = [name for name, field in contract.fields.items() if not field.declared]
+        if names and self.mode is Mode.STRICT:
+            raise PolicyError(
+                f"undeclared: {', '.join(names)} of contract {contract.name}",
+                code="policy.undeclared",
+                hint="Give each field a rule, such as Annotated[…, Keep()].",
+            )
 
     def look(self, field: Field, value: Any, path: Path) -> list[Finding]:
         """Look at every leaf of a value; what the field's rule allows is left out."""

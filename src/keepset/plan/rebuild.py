@@ -19,7 +19,7 @@ from keepset.plan.packing import (
     unpack_segment,
 )
 from keepset.plan.requests import Loaded
-from keepset.plan.rows import BlobRow, LineRow, StepRow
+from keepset.plan.rows import BlobRow, LineRow, Past, StepRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,13 @@ def gather(loaded: Loaded, codec: Codec) -> Chains:
     """
     columns: dict[str, _Column] = {}
     tail: tuple[TailStep, ...] = ()
-    for past in reversed(loaded.pasts):
+    for past, until in reversed(_bounded(loaded)):
         for segment in past.segments:
             pairs = unpack_segment(segment, codec)
             each = len(segment.data) // len(pairs)
             for seq, op in pairs:
+                if seq > until:  # a segment may reach beyond the position
+                    break
                 _column(columns, segment.field).add(seq, _checked(op, segment.field), each)
         tail = tuple(_tail_step(step, columns, codec) for step in past.steps)
     for name, column in columns.items():
@@ -91,6 +93,16 @@ def gather(loaded: Loaded, codec: Codec) -> Chains:
             raise _broken(name)
     chains = {name: Chain(c.base, tuple(c.ops), c.size) for name, c in columns.items()}
     return Chains(chains, tail)
+
+
+def _bounded(loaded: Loaded) -> list[tuple[Past, int]]:
+    """Give each line's rows with the last seq that belongs to the position."""
+    bounded: list[tuple[Past, int]] = []
+    until = loaded.seq
+    for past in loaded.pasts:
+        bounded.append((past, until))
+        until = min(until, past.line.parent_seq)
+    return bounded
 
 
 def _column(columns: dict[str, _Column], name: str) -> _Column:
