@@ -151,10 +151,12 @@ def test_an_attribute_that_can_be_neither_defaulted_nor_emptied_is_refused_by_it
     assert "424242" not in str(caught.value)
 
 
-def test_a_value_that_holds_itself_is_cut_without_end_to_the_walk() -> None:
+def test_a_value_that_holds_itself_twice_does_not_hold_up_the_walk() -> None:
     value: dict[str, Any] = {"b": 1}
-    value["self"] = value
-    assert "b" not in cut(value, "b")
+    value["one"] = value["two"] = value
+    found = cut(value, "**.b")
+    assert "b" not in found
+    assert found["one"] is value
 
 
 class State(TypedDict):
