@@ -36,7 +36,6 @@ class _Sort(IntEnum):
     SKIP = 3
     TEXT = 4
     BYTES = 5
-    CONSTANT = 6
     PATH = 7
     TABLE = 8
     EXCEPTION = 9
@@ -51,8 +50,9 @@ def _sort(cls: Any) -> _Sort:
     named = any("Secret" in base.__name__ for base in cls.__mro__)
     if named and hasattr(cls, "get_secret_value"):
         return _Sort.SECRET
+    # Members of an enumeration are stored by name.
     kinds: tuple[tuple[type | tuple[type, ...], _Sort], ...] = (
-        (Enum, _Sort.CONSTANT),
+        (Enum, _Sort.SKIP),
         (str, _Sort.TEXT),
         ((bytes, bytearray), _Sort.BYTES),
         (PurePath, _Sort.PATH),
@@ -151,9 +151,6 @@ class Leaves(Walk):
         elif sort is _Sort.PATH:
             self._whole(str(value), path)
             self._place(str(value), path, None)
-        elif sort is _Sort.CONSTANT:
-            for text in _texts_of_key(value.value):
-                self._whole(text, path)
         elif sort is _Sort.TABLE:
             self._table(value, path)
 

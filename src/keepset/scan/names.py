@@ -61,6 +61,7 @@ _NOT_A_TOKEN_OF: Final = _set(
     " previous prev current think thinking tool role user assistant system num n sequence top"
     " separator marker scroll position offset word sub this each paging list"
 )
+_QUESTIONS: Final = _set("has is needs requires require forgot reset")
 _CONNECTIONS: Final = _set(
     "connection string,connection strings,conn string,conn str,connection uri,connectionstring",
     ",",
@@ -82,7 +83,8 @@ def credential(name: str) -> Promise:
         return Promise.CONNECTION
     while len(words) > 1 and words[-1] in _QUALIFIERS:
         words.pop()
-    return _promise(words) if words else Promise.NOTHING
+    asks = not words or words[0] in _QUESTIONS
+    return Promise.NOTHING if asks else _promise(words)
 
 
 def _promise(words: list[str]) -> Promise:
