@@ -14,12 +14,20 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import keepset as ks
 from tests.run.states import Chat
 
-LEAVES = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(allow_nan=False) | st.text(max_size=8)
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+)
 VALUES = st.recursive(
     LEAVES,
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.text(max_size=3), inner, max_size=4)
-    | st.tuples(inner, inner),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=4)
+        | st.tuples(inner, inner)
+    ),
     max_leaves=8,
 )
 

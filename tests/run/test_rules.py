@@ -78,7 +78,10 @@ def test_a_resumed_state_is_complete_and_each_loader_ran_once() -> None:
         state = run.state
         assert run.state is state
         assert sorted(CALLS) == ["connect", "folder", "load"]
-        assert state["docs"] == [{"id": "doc-1", "text": "text of 1"}, {"id": "doc-2", "text": "text of 2"}]
+        assert state["docs"] == [
+            {"id": "doc-1", "text": "text of 1"},
+            {"id": "doc-2", "text": "text of 2"},
+        ]
         assert state["db"].execute("select 1").fetchone() == (1,)
         assert state["api_key"] == "plain-words-without-form"
         assert state["answer"] == "forty-two"
@@ -138,7 +141,7 @@ def test_pinned_content_that_has_changed_refuses_the_resume() -> None:
 
 class Asked(TypedDict):
     ids: Annotated[list[str], ks.Keep()]
-    docs: Annotated[Any, ks.Refetch(lambda ids: GIVEN["docs"], using="ids", name="given")]
+    docs: Annotated[Any, ks.Refetch(lambda _: GIVEN["docs"], using="ids", name="given")]
 
 
 GIVEN: dict[str, Any] = {}

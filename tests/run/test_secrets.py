@@ -153,7 +153,9 @@ def test_secrets_in_metadata_and_in_names_of_steps_are_withheld(url: str, tmp_pa
     with ks.open(url, compression=False) as store:
         run = store.run(Open, "r")
         for _ in range(70):
-            run.save(f"call {TOKEN}", {"question": "q"}, metadata={"openai_api_key": PHRASE, "n": 1})
+            run.save(
+                f"call {TOKEN}", {"question": "q"}, metadata={"openai_api_key": PHRASE, "n": 1}
+            )
     assert not holds(tmp_path / "db", TOKEN)
     assert not holds(tmp_path / "db", PHRASE)
     assert not read_back(url, TOKEN)

@@ -221,8 +221,8 @@ def record(
 
 
 def undeclared(name: str) -> Field:
-    """A field outside the contract: what keepset itself stores, such as a pinned digest."""
-    return Field(name, object, Keep(secrets="allow"), declared=True, required=False)
+    """A field outside the contract: a host's channel, or what keepset itself stores of one."""
+    return Field(name, object, Keep(), declared=True, required=False)
 
 
 def _lay(

@@ -10,7 +10,6 @@ from keepset.codec import Codec
 from keepset.contracts import (
     MISSING,
     Contract,
-    Drop,
     Refetch,
     Reopen,
     Scratch,
@@ -59,8 +58,6 @@ def restore(
             values[name] = yield from _call(name, rule.factory)
         elif isinstance(rule, Secret):
             values[name] = yield from _call(name, resolve, rule.reference)
-        elif isinstance(rule, Drop) and rule.default is not MISSING:
-            values[name] = rule.default
     return Restored(values, tuple(reported))
 
 

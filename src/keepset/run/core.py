@@ -53,7 +53,12 @@ class RunCore:
         self._busy = threading.Lock()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def alone(self) -> Iterator[None]:
+        """Refuse a second user of the run while the first one is not done.
+
+        Raises:
+            UsageError: There is one.
+        """
         if not self._busy.acquire(blocking=False):
             raise UsageError(
                 f"run {self.reader.key.run_id} is in use by another thread or task",
@@ -65,7 +70,8 @@ class RunCore:
         finally:
             self._busy.release()
 
-    def _load(self) -> Generator[Request, Any, LineMemory]:
+    def load(self) -> Generator[Request, Any, LineMemory]:
+        """Load the newest checkpoint once, and remember what a save needs."""
         if self._memory is None:
             loaded, chains, values = yield from self.reader.load(self.branch)
             run = loaded.found.run
@@ -78,8 +84,8 @@ class RunCore:
 
     def state(self) -> Flow[Any]:
         """The state of the newest checkpoint, restored once; None where there is none."""
-        with self._alone():
-            yield from self._load()
+        with self.alone():
+            yield from self.load()
             if self._stored is not None:
                 restored = yield from restore(self.contract, self._stored, self.codec, self.resolve)
                 self._stored = None
@@ -117,11 +123,12 @@ class RunCore:
             StoreError: The store refused; nothing is changed.
         """
         self.services.may_write()
-        with self._alone():
-            memory = yield from self._load()
+        with self.alone():
+            memory = yield from self.load()
             recorder = Recorder(
                 self.services.guard(self.contract), memory, self.services.compressed
             )
+            recorder.guard.require_declared(self.contract)
             values = self.contract.values(state)
             self._learn(values)
             if not admitted:
@@ -216,10 +223,10 @@ class RunCore:
             ConflictError: Another writer was first.
         """
         self.services.may_write()
-        with self._alone():
-            yield from self._load()
+        with self.alone():
+            yield from self.load()
             line, row = yield from self.reader.find(checkpoint)
-            hold = yield from self._hold()
+            hold = yield from self.claim()
             loaded, chains, values = yield from self.reader.load(line.branch, row.seq)
             memory = remember(loaded, chains, values, self.codec)
             fresh = yield Fork(hold, line.id, row.seq)
@@ -230,7 +237,8 @@ class RunCore:
         child.last_step = row.name
         return child
 
-    def _hold(self) -> Generator[Request, Any, Hold]:
+    def claim(self) -> Generator[Request, Any, Hold]:
+        """Give the run's claim; one that was only looked at so far is claimed now."""
         if isinstance(self._claim, Seen):
             key, mark = self.reader.key, self.reader.mark
             hold: Hold = yield Claim(key, mark, self._claim, self.contract.epoch)

@@ -9,6 +9,7 @@ from keepset.backends.driver import adrive, drive
 from keepset.contracts import Contract
 from keepset.run.checkpoint import Checkpoint, View
 from keepset.run.core import RunCore
+from keepset.run.pending import PendingWrite, put_writes, read_writes
 from keepset.scan import Finding
 from keepset.verdict.field import Verdicts
 from keepset.verdict.status import Status
@@ -118,6 +119,29 @@ class Run(_Either):
         """
         return Run(drive(self.core.fork(checkpoint), self.core.services.backend))
 
+    def put_writes(
+        self, checkpoint: str, task: str, writes: Sequence[tuple[str, Any]], path: str = ""
+    ) -> None:
+        """Store what a task wrote after a checkpoint: pairs of field (or channel) and value.
+
+        A checkpoint that has successors already takes writes as well. What is there of the same
+        task and position stays as it is.
+
+        Raises:
+            PolicyError: A value cannot be stored or does not belong.
+            NotFoundError: The run has no such checkpoint.
+            ConflictError: Another writer was first.
+        """
+        drive(put_writes(self.core, checkpoint, task, writes, path), self.core.services.backend)
+
+    def writes(self, checkpoint: str) -> list[PendingWrite]:
+        """Read the pending writes of a checkpoint, ordered by (path, task, index).
+
+        Raises:
+            NotFoundError: The run has no such checkpoint.
+        """
+        return drive(read_writes(self.core, checkpoint), self.core.services.backend)
+
 
 class AsyncRun(_Either):
     """`Run` for an event loop: the same names, awaited; loaders and factories may be coroutines."""
@@ -151,3 +175,14 @@ class AsyncRun(_Either):
     async def fork(self, checkpoint: str) -> AsyncRun:
         """See `Run.fork`."""
         return AsyncRun(await adrive(self.core.fork(checkpoint), self.core.services.backend))
+
+    async def put_writes(
+        self, checkpoint: str, task: str, writes: Sequence[tuple[str, Any]], path: str = ""
+    ) -> None:
+        """See `Run.put_writes`."""
+        flow = put_writes(self.core, checkpoint, task, writes, path)
+        await adrive(flow, self.core.services.backend)
+
+    async def writes(self, checkpoint: str) -> list[PendingWrite]:
+        """See `Run.writes`."""
+        return await adrive(read_writes(self.core, checkpoint), self.core.services.backend)
