@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from keepset.backends.port import Settings
 from keepset.backends.sqlite.connecting import Durability, Place, open_store
 from keepset.backends.sqlite.files import file_sizes
-from keepset.backends.sqlite.forks import watch
+from keepset.backends.sqlite.forks import GATE, watch
 from keepset.backends.sqlite.operations import ERASING, operation
 from keepset.backends.sqlite.reading import Readers
 from keepset.backends.sqlite.settings import read_settings
@@ -64,10 +64,11 @@ class SQLiteBackend:
     def __init__(self, place: Place) -> None:
         """Open the store; see `open_sqlite`."""
         self._place = place
-        self._writer = Writer(place, open_store(place))
-        self._readers = Readers(place)
+        with GATE:
+            self._writer = Writer(place, open_store(place))
+            self._readers = Readers(place)
+            watch(self)
         self._finish = weakref.finalize(self, _finish, self._writer, self._readers)
-        watch(self)
 
     def execute(self, plan: Plan[R]) -> R:
         """Execute a plan; a write is durable when this returns.
@@ -119,6 +120,11 @@ class SQLiteBackend:
     def close(self) -> None:
         """Finish the writes that wait, then let go of files and threads; may be called again."""
         self._finish()
+
+    def before_fork(self) -> None:
+        """Close the connections, so that a child inherits no state of locks."""
+        self._readers.before_fork()
+        self._writer.before_fork()
 
     def after_fork(self) -> None:
         """Go on in a child process with connections and a thread of its own."""

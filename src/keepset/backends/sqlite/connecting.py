@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -114,9 +116,11 @@ def _prepare(connection: sqlite3.Connection, place: Place) -> None:
         ((mode,),) = patiently(lambda: connection.execute(wal).fetchall(), patience)
         if mode != "wal":
             raise failure(NO_LOG, str(place), f"journal mode {mode}")
-    with GATE:
-        connection.execute(f"PRAGMA synchronous = {place.durability.upper()}")
-        connection.execute(f"PRAGMA journal_size_limit = {LOG_LIMIT}")
+    for pragma in (
+        f"PRAGMA synchronous = {place.durability.upper()}",
+        f"PRAGMA journal_size_limit = {LOG_LIMIT}",
+    ):
+        patiently(partial(connection.execute, pragma), patience)
 
 
 def open_reader(place: Place) -> sqlite3.Connection:
@@ -126,15 +130,14 @@ def open_reader(place: Place) -> sqlite3.Connection:
         StoreError: The file cannot be opened.
     """
     connection = _connect(place)
-    with GATE:
-        connection.execute("PRAGMA query_only = ON")
+    _set(connection, place, ["PRAGMA query_only = ON"])
     return connection
 
 
 def _connect(place: Place) -> sqlite3.Connection:
     target = ":memory:" if place.path is None else f"{place.path.as_uri()}?mode=rw"
-    with GATE:
-        try:
+    try:
+        with GATE:
             connection = sqlite3.connect(
                 target,
                 timeout=0,
@@ -142,8 +145,19 @@ def _connect(place: Place) -> sqlite3.Connection:
                 check_same_thread=False,
                 uri=place.path is not None,
             )
-            for pragma in _EVERY:
-                connection.execute(pragma)
-        except DRIVER_ERRORS as error:
-            raise translate(error, str(place)) from error
+    except DRIVER_ERRORS as error:
+        raise translate(error, str(place)) from error
+    _set(connection, place, _EVERY)
     return connection
+
+
+def _set(connection: sqlite3.Connection, place: Place, pragmas: Iterable[str]) -> None:
+    """Set what a connection relies on; some of it reads the file, and may have to wait."""
+    patience = Patience(place.timeout)
+    try:
+        for pragma in pragmas:
+            patiently(partial(connection.execute, pragma), patience)
+    except DRIVER_ERRORS as error:
+        with GATE:
+            connection.close()
+        raise translate(error, str(place)) from error

@@ -101,7 +101,7 @@ _TEXT = _Meaning(
     "a name or an id is not valid text",
     "Tenants, run ids and names must be encodable as UTF-8 (no lone surrogates).",
 )
-_NOT_A_DATABASE = _Meaning(
+NOT_A_DATABASE = _Meaning(
     StoreError,
     "store.not-a-database",
     "the file is not a SQLite database",
@@ -116,7 +116,7 @@ _BY_CODE = {
     sqlite3.SQLITE_READONLY: READ_ONLY,
     sqlite3.SQLITE_AUTH: READ_ONLY,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
-    sqlite3.SQLITE_NOTADB: _NOT_A_DATABASE,
+    sqlite3.SQLITE_NOTADB: NOT_A_DATABASE,
     sqlite3.SQLITE_TOOBIG: _TOO_LARGE,
     sqlite3.SQLITE_CONSTRAINT: _CONSTRAINT,
     sqlite3.SQLITE_MISMATCH: _CONSTRAINT,

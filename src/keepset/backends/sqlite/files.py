@@ -13,6 +13,7 @@ from pathlib import Path
 from keepset.backends.sqlite.failures import (
     DRIVER_ERRORS,
     NEWER,
+    NOT_A_DATABASE,
     NOT_OURS,
     READ_ONLY,
     failure,
@@ -32,6 +33,8 @@ PRIVATE = 0o600
 
 OLDEST = (3, 37, 0)
 """The oldest SQLite with STRICT tables."""
+
+_SMALLEST_PAGE = 512
 
 _CHECKPOINT_SECONDS = 1.0
 
@@ -120,7 +123,8 @@ def check_file(path: Path, application: int, newest: int) -> None:
         StoreError: Not a database, another application's, or of a newer keepset.
         IntegrityError: Cut off or damaged.
     """
-    if path.stat().st_size == 0:
+    size = path.stat().st_size
+    if size == 0:
         log = path.with_name(f"{path.name}-wal")
         if log.exists() and log.stat().st_size:
             raise IntegrityError(
@@ -129,6 +133,8 @@ def check_file(path: Path, application: int, newest: int) -> None:
                 hint="The database was cut off: restore it, and keep the -wal file as it is.",
             )
         return
+    if size < _SMALLEST_PAGE:
+        raise failure(NOT_A_DATABASE, str(path), f"{size} bytes")
     stored, version = _read_header(path)
     if stored != application:
         raise failure(NOT_OURS, str(path), f"application id {stored}")

@@ -1,18 +1,16 @@
 """Stay whole when the process forks.
 
-SQLite's connections, locks and threads do not survive `os.fork`. So a fork waits until no
-statement runs, and in the child every store lets go of what it inherited and opens its file anew.
-An inherited connection is never closed in the child: SQLite there believes to hold the parent's
-locks, and would clean up files that the parent still uses.
+SQLite keeps for each process which locks it holds. A child inherits that knowledge but not the
+locks, whatever connection it then opens: it would write without a lock, to a log that the parent
+may delete. So a fork waits until no statement runs and closes every connection; parent and child
+open the file again when they next need it.
 
 Source: https://www.sqlite.org/howtocorrupt.html, section 2.6.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
-import sqlite3
 import threading
 import weakref
 from types import TracebackType
@@ -20,17 +18,21 @@ from typing import Protocol
 
 
 class Forkable(Protocol):
-    """What has to be told that it is in a child process."""
+    """What has to be told of a fork."""
+
+    def before_fork(self) -> None:
+        """Close every connection to a file; no statement runs, and none begins meanwhile."""
+        ...
 
     def after_fork(self) -> None:
-        """Let go of what was inherited."""
+        """Go on in the child, where no other thread is left."""
         ...
 
 
 class Gate:
     """Lets any number of threads use SQLite at once, and a fork only while none does.
 
-    A thread must not enter twice, or it would wait for itself while another one forks.
+    A thread may enter again while it is inside.
 
     Attributes:
         opening: Held while a store's file is looked at and opened, so that no file handle of ours
@@ -46,14 +48,18 @@ class Gate:
         self.opening = threading.Lock()
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
+        self._own = threading.local()
         self._inside = 0
         self._shut = False
 
     def __enter__(self) -> None:
-        with self._lock:
-            while self._shut:
-                self._changed.wait()
-            self._inside += 1
+        depth = getattr(self._own, "depth", 0)
+        if not depth:
+            with self._lock:
+                while self._shut:
+                    self._changed.wait()
+                self._inside += 1
+        self._own.depth = depth + 1
 
     def __exit__(
         self,
@@ -61,22 +67,26 @@ class Gate:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._shut:
-                self._changed.notify_all()
+        self._own.depth -= 1
+        if not self._own.depth:
+            with self._lock:
+                self._inside -= 1
+                if self._shut:
+                    self._changed.notify_all()
 
     def shut(self) -> None:
-        """Wait until nobody is inside, and keep everybody out."""
+        """Wait until nobody is inside, and keep everybody else out."""
         with self._lock:
             while self._shut:
                 self._changed.wait()
             self._shut = True
             while self._inside:
                 self._changed.wait()
+        self._own.depth = 1
 
     def open(self) -> None:
         """Let those in who wait."""
+        self._own.depth = 0
         with self._lock:
             self._shut = False
             self._changed.notify_all()
@@ -89,13 +99,14 @@ _stores: weakref.WeakSet[Forkable] = weakref.WeakSet()
 
 
 def watch(store: Forkable) -> None:
-    """Tell this store when it finds itself in a child process."""
+    """Tell this store of every fork."""
     _stores.add(store)
 
 
-def leak(connection: sqlite3.Connection) -> None:
-    """Keep an inherited connection for as long as the process lives, even through its end."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+def _before() -> None:
+    GATE.shut()
+    for store in list(_stores):
+        store.before_fork()
 
 
 def _in_child() -> None:
@@ -105,4 +116,4 @@ def _in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=GATE.shut, after_in_parent=GATE.open, after_in_child=_in_child)
+    os.register_at_fork(before=_before, after_in_parent=GATE.open, after_in_child=_in_child)

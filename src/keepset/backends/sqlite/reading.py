@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from keepset.backends.sqlite.connecting import Place, open_reader
 from keepset.backends.sqlite.failures import DRIVER_ERRORS, closed, translate
-from keepset.backends.sqlite.forks import GATE, leak
+from keepset.backends.sqlite.forks import GATE
 from keepset.backends.sqlite.waiting import Patience, patiently
 
 T = TypeVar("T")
@@ -25,7 +25,6 @@ class Readers:
         self._place = place
         self._lock = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
-        self._lent: set[sqlite3.Connection] = set()
         self._closed = False
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -35,12 +34,19 @@ class Readers:
             StoreError: The store is closed, or SQLite refuses.
             KeepsetError: What the work raises.
         """
-        connection = self._borrow()
         try:
-            return patiently(lambda: _snapshot(connection, work), Patience(self._place.timeout))
+            return patiently(lambda: self._look(work), Patience(self._place.timeout))
         except DRIVER_ERRORS as error:
             raise translate(error, str(self._place)) from error
+
+    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._borrow()
+        try:
+            connection.execute("BEGIN")
+            return work(connection)
         finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             self._give_back(connection)
 
     def _borrow(self) -> sqlite3.Connection:
@@ -48,44 +54,27 @@ class Readers:
             if self._closed:
                 raise closed(str(self._place))
             if self._idle:
-                connection = self._idle.pop()
-                self._lent.add(connection)
-                return connection
-        connection = open_reader(self._place)
-        with self._lock:
-            self._lent.add(connection)
-        return connection
+                return self._idle.pop()
+        return open_reader(self._place)
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
         with self._lock:
-            self._lent.discard(connection)
             if not self._closed and len(self._idle) < _IDLE:
                 self._idle.append(connection)
                 return
-        with GATE:
-            connection.close()
+        connection.close()
 
     def close(self) -> None:
         """Close what is idle now, and the rest when it comes back."""
-        with self._lock:
+        with GATE, self._lock:
             self._closed = True
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            with GATE:
-                connection.close()
+            self.before_fork()
+
+    def before_fork(self) -> None:
+        """Close every connection; all are idle while no statement runs."""
+        while self._idle:
+            self._idle.pop().close()
 
     def after_fork(self) -> None:
-        """Let go of the parent's connections."""
-        for connection in (*self._idle, *self._lent):
-            leak(connection)
+        """Take a lock that no thread of the parent holds."""
         self._lock = threading.Lock()
-        self._idle, self._lent = [], set()
-
-
-def _snapshot(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    connection.execute("BEGIN")
-    try:
-        return work(connection)
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")

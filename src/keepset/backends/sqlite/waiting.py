@@ -30,6 +30,11 @@ class Patience:
         self._start = time.monotonic()
         self._seconds = seconds
 
+    @property
+    def left(self) -> bool:
+        """Whether there is time left."""
+        return time.monotonic() - self._start < self._seconds
+
     def pause(self) -> bool:
         """Sleep for a moment; False, at once, where the time is up."""
         waited = time.monotonic() - self._start

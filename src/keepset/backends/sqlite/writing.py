@@ -15,9 +15,9 @@ from keepset.backends.outcome import Outcome
 from keepset.backends.sqlite.committing import UNDONE, Work, commit_together
 from keepset.backends.sqlite.connecting import Place, open_store
 from keepset.backends.sqlite.erasing import Erasure
-from keepset.backends.sqlite.failures import DRIVER_ERRORS, closed, translate
-from keepset.backends.sqlite.forks import GATE, leak
-from keepset.backends.sqlite.waiting import Patience, patiently
+from keepset.backends.sqlite.failures import DRIVER_ERRORS, closed, is_busy, translate
+from keepset.backends.sqlite.forks import GATE
+from keepset.backends.sqlite.waiting import Patience
 
 MOST = 256
 """How many writes are committed together at most, so that the first does not wait for long."""
@@ -116,14 +116,13 @@ class Writer:
         elif thread is not threading.current_thread():
             thread.join()
 
+    def before_fork(self) -> None:
+        """Close the connection to a file; what is in memory stays, for parent and child."""
+        if self._place.path is not None:
+            self._disconnect()
+
     def after_fork(self) -> None:
-        """Go on in a child process: with a copy of what is in memory, or with the file anew."""
-        connection = self._connection
-        if connection and self._place.path is not None:
-            leak(connection)
-            self._connection = None
-        elif connection and connection.in_transaction:
-            connection.execute("ROLLBACK")
+        """Go on in a child process, without what waits in the parent."""
         self._erasure = Erasure(self._place)
         self._begin_anew()
 
@@ -165,25 +164,23 @@ class Writer:
 
     def _transact(self, works: Sequence[Work]) -> list[Outcome]:
         """Do the work in one transaction; see `commit_together`."""
+        patience = Patience(self._place.timeout)
         try:
-            connection = self._begin()
-            with GATE:
-                return commit_together(connection, works)
+            while True:
+                with GATE:
+                    connection = self._connected()
+                    if _begin(connection, patience):
+                        return commit_together(connection, works)
+                patience.pause()
         except DRIVER_ERRORS as error:
             raise translate(error, str(self._place)) from error
 
-    def _begin(self) -> sqlite3.Connection:
+    def _connected(self) -> sqlite3.Connection:
+        """Give the connection; after a fork, one that is opened again on the same file."""
+        self._place.require(self._identity)
         if self._connection is None:
             self._connection = open_store(self._place)
-            self._identity = self._place.identity()
-        connection = self._connection
-        if connection.in_transaction:
-            with GATE:
-                connection.execute("ROLLBACK")
-        self._place.require(self._identity)
-        patience = Patience(self._place.timeout)
-        patiently(lambda: connection.execute("BEGIN IMMEDIATE"), patience)
-        return connection
+        return self._connection
 
     def _settle(self, job: _Job, outcome: Outcome) -> None:
         if outcome.error:
@@ -208,11 +205,25 @@ class Writer:
         return ours
 
     def _erase(self) -> None:
-        if self._connection is not None:
-            self._erasure.attempt(self._connection)
+        with GATE:
+            if self._connection is not None:
+                self._erasure.attempt(self._connection)
 
     def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with GATE:
+        with GATE:
+            connection, self._connection = self._connection, None
+            if connection is not None:
                 connection.close()
+
+
+def _begin(connection: sqlite3.Connection, patience: Patience) -> bool:
+    """Begin a transaction; False where another process writes and there is time to wait."""
+    if connection.in_transaction:  # an interrupt has left it
+        connection.execute("ROLLBACK")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.Error as error:
+        if is_busy(error) and patience.left:
+            return False
+        raise
+    return True
