@@ -62,8 +62,7 @@ def substitutes(
     todo: list[tuple[object, Path, _Node]] = [(value, path, root)]
     while todo:
         value, path, node = todo.pop()
-        keys = any(child.key for child in node.below.values())
-        if node.here or keys or type(value) in {set, frozenset}:
+        if node.here or type(value) in {set, frozenset} or _needs_new_keys(value, node):
             if node.here or node.below:
                 out[path] = _Rebuild(withhold, parts).value(value, path, node)
             continue
@@ -77,6 +76,14 @@ def _place(root: _Node, finding: Finding, rest: Path) -> None:
     for element in rest:
         node = node.below.setdefault(element, _Node())
     (node.key if finding.in_key else node.here).append(finding)
+
+
+def _needs_new_keys(value: object, node: _Node) -> bool:
+    """Tell whether keys are secrets, or share the path element of what stands under them."""
+    if any(child.key for child in node.below.values()):
+        return True
+    names = [element for element in node.below if isinstance(element, str)]
+    return type(value) is dict and any(name not in value for name in names)
 
 
 def _child(value: object, element: str | int, parts: Parts) -> object:

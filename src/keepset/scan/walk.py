@@ -6,6 +6,7 @@ are the same on both sides.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -58,7 +59,7 @@ def items_of(value: dict[Any, Any], parts: Parts) -> list[Item]:
     ]
 
 
-class Walk:
+class Walk(ABC):
     """One walk through one value. Subclasses say what is done with texts and containers."""
 
     def __init__(self, parts: Parts) -> None:
@@ -95,12 +96,13 @@ class Walk:
                 stack.pop()
                 self._open.discard(identity)
 
+    @abstractmethod
     def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
         """Look at a text; its path is `parent` and `element` (None: `parent` as it is)."""
 
+    @abstractmethod
     def children(self, value: object, path: Path, name: str) -> Children | None:
         """Look at a value that is no text and no number; give what to go on with below it."""
-        raise NotImplementedError
 
     def entries(self, value: dict[Any, Any], path: Path) -> Children:
         """Give the values of a mapping with their path elements."""
