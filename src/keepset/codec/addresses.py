@@ -47,7 +47,15 @@ def _read_uuid(data: bytes) -> uuid.UUID:
 
 
 def _write_path(value: pathlib.PurePath) -> bytes:
-    return _PATHS[type(value)] + str(value).encode("utf-8", "surrogatepass")
+    text = str(value)
+    again = type(value)(text)
+    if again != value or str(again) != text:
+        raise refused(
+            "a path that its own text does not stand for",
+            "codec.path",
+            "Keep its parts; Windows paths such as //:// are read differently by each version.",
+        )
+    return _PATHS[type(value)] + text.encode("utf-8", "surrogatepass")
 
 
 def _read_path(data: bytes) -> pathlib.PurePath:

@@ -24,6 +24,8 @@ from keepset.codec.nodes import VALUE, Form, Leaf, Read
 _KINDS = frozenset("biufcmMSUV")
 _PLAIN = re.compile(r"[<>|][biufcmMSUV]\d{1,10}(\[\d{0,9}\w{1,7}\])?")
 _WIDE = {"f": 8, "c": 16}
+_EXTENDED, _EXTENDED_SIZE = 63, 10
+"""Bits of the fraction and bytes of x86's extended number, which fills up 12 or 16 bytes."""
 _DEPTH = 32
 _EMPTY_ITEMS = 1 << 16
 """Elements of an array whose elements have no bytes: nothing else bounds their number."""
@@ -50,7 +52,8 @@ def _scalars(numpy: Any) -> set[type]:
 
 def _write_text(value: Any) -> bytes:
     if isinstance(value, str):
-        return b"U" + str(value).encode("utf-8", "surrogatepass")
+        # The own __str__ of a NumPy string leaves out zeros at its end.
+        return b"U" + str.__str__(value).encode("utf-8", "surrogatepass")
     return b"S" + bytes(value)
 
 
@@ -59,11 +62,7 @@ def _write_array(value: Any) -> bytes:
     array = numpy.asarray(value)
     order = "F" if array.flags.fnc else "C"
     form = _describe(array.dtype)
-    if array.dtype.names is not None:
-        # What lies between the fields of a structure is whatever was in memory before.
-        clean = numpy.zeros(array.shape, array.dtype, order=order)
-        clean[...] = array
-        array = clean
+    array = _without_padding(numpy, array, order)
     if array.dtype.itemsize == 0 and array.size > _EMPTY_ITEMS:
         raise refused(
             f"an array of more than {_EMPTY_ITEMS} elements without bytes",
@@ -74,6 +73,28 @@ def _write_array(value: Any) -> bytes:
     prefix = b"" if isinstance(value, numpy.ndarray) else b"N"
     data = array.tobytes(order)
     return b"".join((prefix, len(header).to_bytes(4, "big"), header, data))
+
+
+def _without_padding(numpy: Any, array: Any, order: str) -> Any:
+    """Copy an array whose elements have bytes that mean nothing, with zeros in their place.
+
+    Between the fields of a structure, and behind an extended number of 80 bits, is whatever was
+    in memory before.
+    """
+    extended = _is_wide(array.dtype) and numpy.finfo(array.dtype).nmant == _EXTENDED
+    if array.dtype.names is None and not extended:
+        return array
+    clean = numpy.zeros(array.shape, array.dtype, order=order)
+    clean[...] = array
+    if extended:
+        part = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
+        numbers = clean.reshape(-1, order="A").view("u1").reshape(-1, part)
+        numbers[:, _EXTENDED_SIZE:] = 0
+    return clean
+
+
+def _is_wide(dtype: Any) -> bool:
+    return bool(dtype.itemsize > _WIDE.get(dtype.kind, dtype.itemsize))
 
 
 def _describe(dtype: Any) -> Any:
@@ -90,13 +111,19 @@ def _describe(dtype: Any) -> Any:
     if dtype.names is not None:
         return _describe_structure(dtype)
     text: str = dtype.str
-    if dtype.itemsize > _WIDE.get(dtype.kind, dtype.itemsize):
+    if _is_wide(dtype):
         return f"{text}#{numpy.finfo(dtype).nmant}"
     return text if numpy.dtype(text).char == dtype.char else f"{text}!{dtype.char}"
 
 
 def _describe_structure(dtype: Any) -> dict[str, Any]:
     fields = [dtype.fields[name] for name in dtype.names]
+    if any(_is_wide(field[0].base) for field in fields):
+        raise refused(
+            "a structure with a long double in it cannot be stored",
+            "codec.dtype",
+            "Convert the field to float64.",
+        )
     titles = [field[2] if len(field) > 2 else None for field in fields]  # noqa: PLR2004 - NumPy's
     return {
         "names": list(dtype.names),
@@ -180,14 +207,14 @@ def _dtype(numpy: Any, form: Any, depth: int) -> Any:
 
 def _numpy() -> Any:
     try:
-        import numpy  # noqa: PLC0415 - an optional dependency, needed only here
+        import numpy as np  # noqa: PLC0415 - an optional dependency, needed only here
     except ImportError as error:
         raise bad(
             "the stored data holds a NumPy array, and NumPy is not installed",
             "decode.not-installed",
             'Install it: pip install "keepset[numpy]".',
         ) from error
-    return numpy
+    return np
 
 
 READERS: dict[int, Read] = {tags.SCALAR: _read_scalar, tags.ARRAY: _read_array}

@@ -126,7 +126,7 @@ class Codec:
         if cls is dict:
             return entries_of(value)
         form = self._known.form(cls)
-        if type(form) is Leaf:
+        if isinstance(form, Leaf):
             return None if form.texts is None else form.texts(value)
         if not form.spread and form.head >= len(form.split(value)):
             return None

@@ -41,6 +41,7 @@ PLAIN = (
 GAVE_UP = (ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError)
 """What the C encoders and decoders raise at a value that they cannot do."""
 
+_BIN8, _BIN16, _BIN32 = 0xC4, 0xC5, 0xC6
 _PIECES, _LEVELS = 7, 32
 _PIECES_READ = 4
 _CONTAINERS = frozenset({dict, list})
@@ -76,7 +77,7 @@ class Fast:
         used: list[object] = []
         try:
             data = _packb(value, partial(self._note, used.append), PLAIN)
-            if used or 0xC4 in data or 0xC5 in data or 0xC6 in data:
+            if used or _BIN8 in data or _BIN16 in data or _BIN32 in data:
                 return data if shallow(value) else None
             _probe(value)
         except GAVE_UP:
@@ -89,8 +90,9 @@ class Fast:
         Raises:
             ValueError, TypeError, …: The exact way has to tell why (one of `GAVE_UP`).
         """
-        _whole(data)
-        return _unpackb(data, self._read[0])
+        value = _unpackb(data, ext_hook=self._read[0])
+        _whole(data)  # only after it: it has no limit of its own to how deep it goes
+        return value
 
     def _note(self, note: Callable[[object], None], value: object) -> Any:
         note(None)
@@ -99,7 +101,7 @@ class Fast:
     def _lower(self, level: int, value: object) -> Any:
         cls = type(value)
         form = self._forms.get(cls) or self._known.form(cls)
-        if type(form) is Leaf:
+        if isinstance(form, Leaf):
             return _Ext(form.tag, form.write(value))
         payload = form.split(value)
         hook = self._write[level]
@@ -115,8 +117,8 @@ class Fast:
             return self._known.readers[tag](data)
         if level > _PIECES_READ:
             raise RecursionError
+        payload = _unpackb(data, ext_hook=self._read[level])
         _whole(data)
-        payload = _unpackb(data, self._read[level])
         if type(payload) is not list:
             raise TypeError
         return self._known.builders[tag](payload, self._known.lookup)

@@ -126,7 +126,7 @@ class Members:
 
     def _check_extra(self, attributes: Mapping[str, Any]) -> None:
         for name in attributes:
-            if name not in self.known and name != HASH and not is_cached(self.cls, name):
+            if name not in self.known | _OWN_SLOTS and not is_cached(self.cls, name):
                 raise _has_extra(self.cls, name)
 
 

@@ -43,8 +43,7 @@ def _write(value: Any) -> bytes:
         sink = arrow.BufferOutputStream()
         with arrow.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
-        freq = getattr(value.index, "freqstr", None)
-        header = msgspec.msgpack.encode([series, name, freq])
+        header = msgspec.msgpack.encode([series, name, *_lost(pandas, frame)])
         data = b"".join((len(header).to_bytes(4, "big"), header, sink.getvalue()))
         again = _read(data)
     except RecursionError:
@@ -54,6 +53,14 @@ def _write(value: Any) -> bytes:
     if not _same(pandas, value, again):
         raise _lossy("a frame that does not come back the same from Arrow")
     return data
+
+
+def _lost(pandas: Any, frame: Any) -> tuple[str | None, list[int] | None]:
+    """Give what Arrow forgets: an index's frequency, and that the columns are only counted."""
+    columns = frame.columns
+    counted = type(columns) is pandas.RangeIndex
+    span = [columns.start, columns.stop, columns.step] if counted else None
+    return getattr(frame.index, "freqstr", None), span
 
 
 def _lossy(what: str) -> Exception:
@@ -114,7 +121,7 @@ def _texts(value: Any) -> Iterable[tuple[str | int, object]]:
 def _read(data: bytes) -> Any:
     pandas, arrow = _libraries()
     end = 4 + int.from_bytes(data[:4], "big")
-    series, name, freq = msgspec.msgpack.decode(data[4:end])
+    series, name, freq, span = msgspec.msgpack.decode(data[4:end])
     body = data[end:]
     if type(series) is not bool or type(name) not in _LABEL or is_compressed(body):
         raise malformed("frame")
@@ -125,6 +132,8 @@ def _read(data: bytes) -> Any:
         frame = table.to_pandas()
         if freq is not None:
             frame.index = type(frame.index)(frame.index, freq=freq)
+        if span is not None:
+            frame.columns = pandas.RangeIndex(*span, name=frame.columns.name)
     except arrow.ArrowException as error:
         raise malformed("frame") from error
     if not series:
@@ -134,8 +143,8 @@ def _read(data: bytes) -> Any:
 
 def _libraries() -> tuple[Any, Any]:
     try:
-        import pandas  # noqa: PLC0415 - an optional dependency, needed only here
-        import pyarrow  # noqa: PLC0415 - an optional dependency, needed only here
+        import pandas as pd  # noqa: PLC0415 - an optional dependency, needed only here
+        import pyarrow as pa  # noqa: PLC0415 - an optional dependency, needed only here
         import pyarrow.ipc  # noqa: PLC0415 - an optional dependency, needed only here
     except ImportError as error:
         raise bad(
@@ -143,7 +152,7 @@ def _libraries() -> tuple[Any, Any]:
             "decode.not-installed",
             'Install them: pip install "keepset[arrow]".',
         ) from error
-    return pandas, pyarrow
+    return pd, pa
 
 
 def _libraries_to_write() -> tuple[Any, Any]:

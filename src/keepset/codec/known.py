@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import AsyncIterator, Awaitable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
 
 from keepset.codec import arrays, frames, inside, opaque, standard, tags
+from keepset.codec.entry import Entry
 from keepset.codec.failures import bad, refused, type_name
+from keepset.codec.nodes import Build, Form, Lookup, Read
 from keepset.codec.objects import Reader, members_of, read_flag, read_member, reader_of
 from keepset.codec.objects import form_of as object_form_of
-
-if TYPE_CHECKING:
-    from keepset.codec.nodes import Build, Form, Lookup, Read
-    from keepset.codec.registry import Entry, TypeRegistry
-    from keepset.errors import PolicyError
+from keepset.codec.registry import TypeRegistry
+from keepset.errors import PolicyError
 
 _SECRETS = frozenset({"Secret", "SecretBytes", "SecretStr", "SecretString", "SecretValue"})
 _CODE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
-_HANDLES = ("acquire", "fileno", "cursor", "close", "aclose", "shutdown")
+_HANDLES = ("acquire", "fileno", "cursor")
+_CLOSED = ("close", "aclose", "shutdown")
 
 
 class Known:
@@ -38,7 +38,7 @@ class Known:
             as_stored: Read every object as it is stored, as an `Opaque`.
         """
         self._types = types
-        self._makers: dict[type, Reader] = {}
+        self._makers: dict[str, tuple[Entry, Reader]] = {}
         self.forms: dict[type, Form] = dict(standard.FORMS)
         self.readers: dict[int, Read] = {
             **standard.READERS,
@@ -90,9 +90,10 @@ class Known:
         """Make an object from a stored name, its fields, and what else its kind needs."""
         head = payload[0]
         entry = self.lookup(head[0] if type(head) is list and head else head)
-        make = self._makers.get(entry.cls)
-        if make is None:
-            make = self._makers[entry.cls] = reader_of(entry)
+        made_for, make = self._makers.get(entry.name, (None, None))
+        if make is None or made_for is not entry:
+            make = reader_of(entry)
+            self._makers[entry.name] = entry, make
         return make(payload)
 
     def _find(self, cls: type) -> Form | None:
@@ -132,20 +133,43 @@ def _unknown(cls: type) -> PolicyError:
 
 
 def _advice(cls: type) -> str:
-    if issubclass(cls, _CODE):
-        return "Code and classes are not state: keep a name, or declare the field as Drop()."
-    if issubclass(cls, Iterator | AsyncIterator | Awaitable):
-        return "It can be used up only once: keep a list of what it gives, or declare it Drop()."
-    if cls.__module__ == "_thread" or any(hasattr(cls, name) for name in _HANDLES):
-        return "It is a live handle: declare the field as Reopen(factory), or as Drop()."
-    if cls is memoryview:
-        return "Keep bytes(…) of it."
+    for applies, advice in _ADVICE:
+        if applies(cls):
+            return advice
+    name = f'keepset.register("{cls.__name__.lower()}/1", {cls.__name__}'
     if issubclass(cls, enum.Enum) or members_of(cls) is not None:
-        return (
-            f'Register it: keepset.register("{cls.__name__.lower()}/1", {cls.__name__}), or name '
-            "the class in the contract's annotations."
-        )
+        return f"Register it: {name}), or name the class in the contract's annotations."
     return (
-        f'Register it with a pair of functions: keepset.register("{cls.__name__.lower()}/1", '
-        f"{cls.__name__}, to=…, back=…), or declare the field as Drop()."
+        f"Register it with a pair of functions: {name}, to=…, back=…), or declare the field as "
+        "Drop()."
     )
+
+
+def _is_handle(cls: type) -> bool:
+    return cls.__module__ == "_thread" or any(hasattr(cls, name) for name in _HANDLES)
+
+
+def _is_code(cls: type) -> bool:
+    return issubclass(cls, _CODE)
+
+
+def _is_used_up(cls: type) -> bool:
+    return issubclass(cls, Iterator | AsyncIterator | Awaitable)
+
+
+def _is_closed(cls: type) -> bool:
+    return any(hasattr(cls, name) for name in _CLOSED)
+
+
+def _is_view(cls: type) -> bool:
+    return cls is memoryview
+
+
+_HANDLE = "It is a live handle: declare the field as Reopen(factory), or as Drop()."
+_ADVICE: tuple[tuple[Callable[[type], bool], str], ...] = (
+    (_is_code, "Code and classes are not state: keep a name, or declare the field as Drop()."),
+    (_is_handle, _HANDLE),
+    (_is_used_up, "It can be used up only once: keep a list of what it gives, or declare Drop()."),
+    (_is_closed, _HANDLE),
+    (_is_view, "Keep bytes(…) of it."),
+)

@@ -57,11 +57,19 @@ _FREE = frozenset(
 )
 
 
+class _AskedError(PolicyError, AttributeError):
+    """Withheld, and also the answer to a tool that asks which protocols an object has."""
+
+
 def _used(marker: Any, *_: object, **__: object) -> NoReturn:
+    raise _error(marker)
+
+
+def _error(marker: Any, cls: type[PolicyError] = PolicyError) -> PolicyError:
     kind, path = marker.kind, marker.path
     where = path or "the state"
     field = path.partition(".")[0].partition("[")[0] or "the field"
-    raise PolicyError(
+    return cls(
         f"{where}: the value was withheld from the checkpoint ({kind}) and cannot be used",
         code="secret.withheld",
         hint=f'Declare {field} as Secret("env:NAME"), so that a resumed run reads it afresh; or '
@@ -74,7 +82,8 @@ class Withheld:
 
     It can be recognised (`isinstance`), shown (`repr`), hashed, copied, pickled and compared with
     another marker. Whatever else code does with it, it does in the belief that it holds the
-    secret; so all of that raises PolicyError ``secret.withheld``.
+    secret; so all of that raises PolicyError ``secret.withheld``. Only for names with two
+    underscores, which tools ask any object for, the error is an AttributeError as well.
 
     Attributes:
         kind: Reason code of the finding, such as ``secret.format``.
@@ -123,7 +132,7 @@ class Withheld:
     def __getattribute__(self, name: str) -> Any:
         if name in _FREE:
             return object.__getattribute__(self, name)
-        return _used(self)
+        raise _error(self, _AskedError if name.startswith("__") else PolicyError)
 
     # Everything that a secret could be used for.
     __str__ = _used

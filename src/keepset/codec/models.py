@@ -58,8 +58,12 @@ def reader(members: Members) -> Callable[[list[Any]], Any]:
         attributes = values if values.keys() == known else _ordered(members, values)
         _set(made, "__dict__", attributes)
         _set(made, "__pydantic_fields_set__", _given(given, known, values, extra))
-        _set(made, "__pydantic_extra__", _extra(cls, name, extra))
-        _set(made, "__pydantic_private__", _private(cls, name, private))
+        beside = _extra(cls, name, extra), _private(cls, name, private)
+        # A RootModel has None for both as attributes of the class, which hide the instance's.
+        if not cls.__pydantic_root_model__:
+            _set(made, "__pydantic_extra__", beside[0])
+        if not cls.__pydantic_root_model__ or beside[1]:
+            _set(made, "__pydantic_private__", beside[1])
         return made
 
     return read

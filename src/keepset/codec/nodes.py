@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from keepset.codec.registry import Entry
+from keepset.codec.entry import Entry
 
 VALUE = "value"
 """The path element of what a user's `to` gives, where that is not a list or a mapping."""

@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 import msgspec
 
 from keepset.codec import models, tags
+from keepset.codec.entry import Entry
 from keepset.codec.failures import FOREIGN, bad, malformed, refused, type_name
 from keepset.codec.fields import HASH, Default, Members
 from keepset.codec.nodes import Form, Node
-from keepset.codec.registry import Entry
 
 Reader: TypeAlias = Callable[[list[Any]], Any]
 """Makes an instance from the items of an object's extension."""
@@ -43,9 +43,7 @@ def form_of(entry: Entry) -> Form | None:
         return None
     if is_model(cls):
         return Node(tags.OBJECT, models.splitter(members, name), head=1)
-    read = members.read
-    if issubclass(cls, tuple):
-        read = _tuple_reader(members)
+    read = _tuple_reader(members) if issubclass(cls, tuple) else members.read
     return Node(tags.OBJECT, lambda value: [name, read(value)], head=1)
 
 
@@ -93,12 +91,14 @@ def read_flag(entry: Entry, stored: object) -> Any:
     cls = entry.cls
     if not issubclass(cls, enum.Flag) or type(stored) is not int:
         raise malformed("flag")
-    member = cls._value2member_map_.get(stored)
-    # Flag's own rule for combinations, not what a class may have put in its place.
-    made: Any = enum.Flag._missing_.__func__(cls, stored) if member is None else member  # type: ignore[attr-defined]  # a classmethod, called for another class
-    if made._value_ != stored:
+    member: Any = cls._value2member_map_.get(stored)
+    if member is None:
+        # Flag's own rule for combinations, not what a class may have put in its place.
+        combine: Any = enum.Flag.__dict__["_missing_"].__func__
+        member = combine(cls, stored)
+    if member._value_ != stored:
         raise malformed("flag")
-    return made
+    return member
 
 
 def is_model(cls: type) -> bool:
@@ -194,7 +194,7 @@ def _maker(members: Members) -> Reader:
     def make(payload: list[Any]) -> Any:
         name, fields = payload
         values = members.check(fields, name)
-        made = new(cls)
+        made: Any = new(cls)
         if direct:
             made.__dict__.update(values)
         else:

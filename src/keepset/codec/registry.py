@@ -5,32 +5,18 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 import msgspec
 
+from keepset.codec.entry import Entry
 from keepset.codec.failures import type_name
+from keepset.codec.standard import FORMS
 from keepset.errors import UsageError
 
 _LONGEST_NAME = 255
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One class that may be stored.
-
-    Attributes:
-        name: The name that stands for it in stored data.
-        cls: The class.
-        to: Turns an instance into a value that can be stored; None where the fields are stored.
-        back: Turns that value into an instance again; None where `to` is None.
-    """
-
-    name: str
-    cls: type
-    to: Callable[[Any], object] | None = None
-    back: Callable[[Any], Any] | None = None
+_BUILTIN = frozenset({type(None), bool, bytes, dict, float, list, object, str})
 
 
 class TypeRegistry:
@@ -106,6 +92,12 @@ class TypeRegistry:
                 f"{name}: a class is needed, and `to` and `back` go together",
                 code="type.incomplete",
                 hint="Call register(name, cls) or register(name, cls, to=…, back=…).",
+            )
+        if cls in _BUILTIN or cls in FORMS:
+            raise UsageError(
+                f"{name}: {type_name(cls)} is stored by the codec itself",
+                code="type.builtin",
+                hint="Register a class of your own that holds it.",
             )
         if to is None and not has_fields(cls):
             raise UsageError(

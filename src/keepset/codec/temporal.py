@@ -24,8 +24,9 @@ def _write_datetime(value: dt.datetime) -> bytes:
 
 
 def _read_datetime(data: bytes) -> dt.datetime:
-    *fields, fold = _STAMP.unpack_from(data)
-    return dt.datetime(*fields, tzinfo=_read_zone(data[_STAMP.size :]), fold=fold)
+    year, month, day, *clock, fold = _STAMP.unpack_from(data)
+    zone = _read_zone(data[_STAMP.size :])
+    return dt.datetime.combine(dt.date(year, month, day), _clock(clock, zone, fold))
 
 
 def _write_date(value: dt.date) -> bytes:
@@ -42,8 +43,13 @@ def _write_time(value: dt.time) -> bytes:
 
 
 def _read_time(data: bytes) -> dt.time:
-    *fields, fold = _CLOCK.unpack_from(data)
-    return dt.time(*fields, tzinfo=_read_zone(data[_CLOCK.size :]), fold=fold)
+    *clock, fold = _CLOCK.unpack_from(data)
+    return _clock(clock, _read_zone(data[_CLOCK.size :]), fold)
+
+
+def _clock(parts: list[int], zone: dt.tzinfo | None, fold: int) -> dt.time:
+    hour, minute, second, microsecond = parts
+    return dt.time(hour, minute, second, microsecond, zone, fold=fold)
 
 
 def _write_timedelta(value: dt.timedelta) -> bytes:

@@ -122,7 +122,7 @@ class Walk:
             self._push(value, depth, *_mapping(value))
         else:
             form = self._form(cls)
-            if type(form) is Leaf:
+            if isinstance(form, Leaf):
                 return extension(form.tag, form.write(value))
             self._push(value, depth, *_object(form, value))
         return None
@@ -178,10 +178,11 @@ def steps_of(form: Node, value: object) -> list[Step]:
     payload = form.split(value)
     if form.spread:
         return list(enumerate(payload))
-    plain: list[Step] = [(None, item) for item in payload[: form.head]]
-    for item in payload[form.head :]:
-        plain.append((None if type(item) in (list, dict) else VALUE, item))
-    return plain
+    head, parts = payload[: form.head], payload[form.head :]
+    return [
+        *((None, item) for item in head),
+        *((None if type(item) in (list, dict) else VALUE, item) for item in parts),
+    ]
 
 
 def _entries(value: dict[Any, Any]) -> Iterator[tuple[str | int, Any]]:
