@@ -16,9 +16,11 @@ settings.register_profile(
     max_examples=100_000,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
-)
+# The profile is handed on to worker processes, and CI is not: where it is set, pytest prints every
+# line of a difference, however long.
+PROFILE = os.environ.setdefault("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
+os.environ.pop("CI", None)
+settings.load_profile(PROFILE)
 
 # An operator's switches, set in the shell that runs the tests, must not decide what they find.
 for _name in [name for name in os.environ if name.startswith("KEEPSET_")]:

@@ -51,30 +51,40 @@ class Maker:
 
 def raised() -> set[Raised]:
     """Every error that the source makes."""
-    makers: dict[tuple[str, str], Maker] = {}
-    for path, _, tree in modules("src"):
-        for name, maker in _makers(tree):
-            makers[path if name.startswith("_") else "", name] = maker
+    trees = {path: tree for path, _, tree in modules("src")}
+    makers = {(path, name): maker for path, tree in trees.items() for name, maker in _makers(tree)}
     found: set[Raised] = set()
-    for path, _, tree in modules("src"):
+    for path, tree in trees.items():
+        origins = _origins(tree)
         for call, around in _calls(tree):
             name = _called(call)
-            found_maker = makers.get((path, name)) or makers.get(("", name))
-            for cls, code in _made(call, found_maker, around):
+            known = makers.get((path, name)) or makers.get((origins.get(name, ""), name))
+            for cls, code in _made(call, known, around):
                 found.add(Raised(cls, code, f"{path}:{call.lineno}"))
     return found
 
 
-def _made(call: ast.Call, maker: Maker | None, around: set[str]) -> Iterator[tuple[str, str]]:
-    if _called(call) in CLASSES:
+def _origins(tree: ast.Module) -> dict[str, str]:
+    """Of each name that a module imports from another of ours: the file of that module."""
+    return {
+        alias.name: f"src/{node.module.replace('.', '/')}.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+
+
+def _made(call: ast.Call, maker: Maker | None, around: dict[str, str]) -> Iterator[tuple[str, str]]:
+    cls = around.get(_called(call), _called(call))
+    if cls in CLASSES:
         value = _keyword(call, "code")
-        if value is not None and not _given(value) & around and not _of_another(value):
-            yield from ((_called(call), code) for code in _codes(value) or [""])
+        if value is not None and not _given(value) & set(around) and not _of_another(value):
+            yield from ((cls, code) for code in _codes(value) or [""])
     elif maker is not None:
         value = _keyword(call, maker.parameter)
         if value is None and maker.position < len(call.args):
             value = call.args[maker.position]
-        if value is not None and not _given(value) & around:
+        if value is not None and not _given(value) & set(around):
             yield from ((maker.cls, maker.prefix + code) for code in _codes(value) or [""])
     else:
         yield from _beside(call)
@@ -88,16 +98,26 @@ def _beside(call: ast.Call) -> Iterator[tuple[str, str]]:
             yield from ((cls.id, text) for text in _codes(code) if DOTTED.fullmatch(text))
 
 
-def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, set[str]]]:
-    """Every call, with the names of the parameters of the functions around it."""
-    ahead: list[tuple[ast.AST, set[str]]] = [(tree, set())]
+def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, dict[str, str]]]:
+    """Every call, with the parameters of the functions around it and the names they default to."""
+    ahead: list[tuple[ast.AST, dict[str, str]]] = [(tree, {})]
     while ahead:
         node, around = ahead.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            around = around | set(_parameters(node))
+            around = around | dict.fromkeys(_parameters(node), "") | _defaults(node)
         if isinstance(node, ast.Call):
             yield node, around
         ahead.extend((child, around) for child in ast.iter_child_nodes(node))
+
+
+def _defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
+    given = function.args
+    names = [p.arg for p in (*given.posonlyargs, *given.args)]
+    pairs = [
+        *zip(reversed(names), reversed(given.defaults), strict=False),
+        *zip([p.arg for p in given.kwonlyargs], given.kw_defaults, strict=True),
+    ]
+    return {name: value.id for name, value in pairs if isinstance(value, ast.Name)}
 
 
 def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:

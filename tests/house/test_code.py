@@ -17,7 +17,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 # One letter of each stands in brackets, so that this file does not hold what it looks for.
 ELSEWHERE = re.compile(
-    r"/[w]ork/|/tmp/[v]env|/opt/[p]ypi|/opt/[w]heels|/[r]oot/|/[h]ome/\w"
+    r"/[w]ork/|/tmp/[v]env|/opt/[p]ypi|/opt/[w]heels|/[r]oot/"
     r"|[p]ypi\.org|[p]ythonhosted\.org|[n]pmjs\.(org|com)|deb\.[d]ebian\.org"
     r"|DESIGN[.]md|\b[s]ubagent|\b[i]ssues show|co-authored[-]by|\b[t]his brief|\b[i]ssue #?\d",
     re.IGNORECASE,

@@ -13,6 +13,8 @@ from keepset.errors import PolicyError
 from keepset.scan import Finding, Scanner, substitutes
 
 SECRET_TYPE = "secret.type"  # noqa: S105 - the name of a reason, not a secret
+_TOLD = 10
+"""How many findings a message lists: more than that nobody reads."""
 
 
 class Mode(StrEnum):
@@ -106,8 +108,9 @@ def withhold(finding: Finding) -> Withheld:
 def refusal(findings: Sequence[Finding]) -> PolicyError:
     """Make the error that names every finding by path and kind."""
     first = findings[0]
-    places = ", ".join(f"{format_path(f.path)}: {f.kind} ({f.detail})" for f in findings[:10])
-    more = f" and {len(findings) - 10} more" if len(findings) > 10 else ""  # noqa: PLR2004
+    told, rest = findings[:_TOLD], len(findings[_TOLD:])
+    places = ", ".join(f"{format_path(f.path)}: {f.kind} ({f.detail})" for f in told)
+    more = f" and {rest} more" if rest else ""
     return PolicyError(
         f"what does not belong in a checkpoint: {places}{more}",
         code=f"policy.{first.kind.replace('.', '-')}",

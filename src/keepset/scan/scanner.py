@@ -99,6 +99,9 @@ class _Responses(Walk):
         super().__init__(parts)
         self.found: list[Finding] = []
 
+    def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
+        """Pass by: no text is a response."""
+
     def children(self, value: object, path: Path, name: str) -> Children | None:
         del name
         finding = response(value, path)
