@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from keepset.codec import Codec, Path, TypeRegistry, Withheld, format_path
+from keepset.errors import PolicyError
+from tests.codec.classes import (
+    CODEC,
+    Attrs,
+    Base,
+    Frozen,
+    Money,
+    Outer,
+    Plain,
+    Point,
+    StructPlain,
+    Sub,
+)
+from tests.codec.values import VALUES
+
+MARK = Withheld("secret.name", "x")
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "expected"),
+    [
+        ({"a": ["s", 1]}, ("a", 0), {"a": [MARK, 1]}),
+        ({"a": ("s", {"k": "s"})}, ("a", 1, "k"), {"a": ("s", {"k": MARK})}),
+        ({1: "s"}, (1,), {1: MARK}),
+        ([Plain(1, z="s")], (0, "z"), [Plain(1, z=MARK)]),  # type: ignore[arg-type]  # in its place
+        (Frozen(1, {"k": "s"}), ("y", "k"), Frozen(1, {"k": MARK})),
+        (StructPlain(["s"]), ("x", 0), StructPlain([MARK])),
+        (Point(1, 2), ("y",), Point(1, MARK)),  # type: ignore[arg-type]  # in its place
+        (deque(["s"], 3), (0,), deque([MARK], 3)),
+        (OrderedDict(a="s"), ("a",), OrderedDict(a=MARK)),
+        (defaultdict(list, a=["s"]), ("a", 0), defaultdict(list, a=[MARK])),
+        ({"m": Money(5)}, ("m", "cents"), {"m": Money(MARK)}),  # type: ignore[arg-type]  # in its place
+        ("s", (), MARK),
+        ({"a": "s"}, ("a",), {"a": MARK}),
+    ],
+)
+def test_a_value_is_replaced_at_its_path_and_nowhere_else(
+    value: Any, path: Path, expected: Any
+) -> None:
+    packed = CODEC.pack(value, ("f",), substitute={("f", *path): MARK, ("other", 0): 1})
+    assert CODEC.unpack(packed) == expected
+    assert packed == CODEC.pack(expected)
+
+
+def test_a_private_attribute_and_an_extra_field_of_a_model_are_replaced() -> None:
+    model = Sub.model_validate({"theX": 1, "other": "s"})
+    model._private = 7
+    stored = CODEC.pack(model, substitute={("other",): MARK, ("_private",): MARK})
+    again = CODEC.unpack(stored)
+    assert again.other == MARK
+    assert again._private == MARK
+    assert dict(CODEC.parts(model) or ()) == {
+        "x": 1,
+        "hidden": "h",
+        "more": [],
+        "other": "s",
+        "_private": 7,
+    }
+
+
+def test_what_would_be_refused_may_be_replaced() -> None:
+    stored = CODEC.pack({"a": [object(), 1]}, substitute={("a", 0): MARK})
+    assert CODEC.unpack(stored) == {"a": [MARK, 1]}
+
+
+def test_without_a_path_below_the_value_nothing_changes() -> None:
+    value = {"a": [1, Attrs(1)]}
+    assert CODEC.pack(value, ("f",), substitute={("g",): MARK}) == CODEC.pack(value)
+
+
+def test_a_part_that_can_only_be_stored_whole_is_refused_instead_of_kept() -> None:
+    array = np.array(["secret", "b"])
+    with pytest.raises(PolicyError, match=r"^f\.a\[0\]: a part of this value") as caught:
+        CODEC.pack({"a": array}, ("f",), substitute={("f", "a", 0): MARK})
+    assert caught.value.code == "codec.unreachable"
+    stored = CODEC.pack({"a": array}, substitute={("a", 0): MARK, ("a",): "whole"})
+    assert CODEC.unpack(stored) == {"a": "whole"}
+
+
+def _walk(value: Any, path: Path) -> Iterator[Path]:
+    for element, child in CODEC.parts(value) or ():
+        yield (*path, element)
+        yield from _walk(child, (*path, element))
+
+
+@given(VALUES)
+def test_every_path_that_parts_gives_is_one_that_pack_goes(value: Any) -> None:
+    for path in _walk(value, ("f",)):
+        CODEC.pack(value, ("f",), substitute={path: 0})
+
+
+def test_parts_are_those_of_the_fields_and_nothing_of_the_types_own() -> None:
+    cases: list[tuple[Any, list[tuple[str | int, Any]] | None]] = [
+        (5, None),
+        ("x", None),
+        (b"x", None),
+        (None, None),
+        (range(3), None),
+        ([1, "a"], [(0, 1), (1, "a")]),
+        ({"a": 1}, [("a", 1)]),
+        (
+            {5: 1, (1,): 2},
+            [("<int key 0>", 5), (5, 1), ("<tuple key 1>", (1,)), ("<tuple key 1>", 2)],
+        ),
+        (Plain(1, [2], "z"), [("x", 1), ("y", [2]), ("z", "z")]),
+        (Base(theX=1), [("x", 1), ("hidden", "h"), ("_private", 1)]),
+        (Outer.Inner(3), [("value", 3)]),
+        (deque([1], 5), [(0, 1)]),
+        (Money(5), [("cents", 5)]),
+    ]
+    for value, expected in cases:
+        parts = CODEC.parts(value)
+        assert (None if parts is None else list(parts)) == expected
+
+
+def test_parts_of_a_value_that_cannot_be_stored_are_refused() -> None:
+    with pytest.raises(PolicyError) as caught:
+        Codec().parts(object())
+    assert caught.value.code == "codec.unknown-type"
+
+
+def test_a_converted_value_without_fields_of_its_own_has_one_part() -> None:
+    types = TypeRegistry()
+    types.register("m/1", Money, to=lambda m: f"key {m.cents}", back=Money)
+    codec = Codec(types)
+    assert list(codec.parts(Money(1)) or ()) == [("value", "key 1")]
+    stored = codec.pack([Money(1)], substitute={(0, "value"): "masked"})
+    assert codec.unpack(stored)[0].cents == "masked"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ((), ""),
+        (("a", "b", 1, "c"), "a.b[1].c"),
+        ((0, 1), "[0][1]"),
+        ((3, "x"), "[3].x"),
+        (("a\n\x1b[31m",), "a\\n\\x1b[31m"),
+        (("k" * 500,), "k" * 119 + "…"),
+        (
+            tuple(range(100)),
+            "".join(f"[{i}]" for i in range(16)) + "…" + "".join(f"[{i}]" for i in range(92, 100)),
+        ),
+    ],
+)
+def test_a_path_is_written_as_a_person_would(path: Path, text: str) -> None:
+    assert format_path(path) == text
