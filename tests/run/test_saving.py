@@ -194,3 +194,24 @@ def test_a_checkpoint_that_is_not_there_is_named(url: str) -> None:
         run.save("one", {"count": 1})
         with pytest.raises(NotFoundError, match="no-such-id"):
             run.at("no-such-id")
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_a_run_goes_on_while_others_prune_it(url: str, *, claimed: bool) -> None:
+    with ks.open(url) as store:
+        run = store.run(Chat, "r")
+        state: dict[str, Any] = {"messages": []}
+        for number in range(150):
+            state["messages"].append(message(number))
+            run.save("step", state)
+        if not claimed:
+            run = store.run(Chat, "r")
+            state = run.state
+        for number in range(150, 300):
+            if number % 25 == 0:
+                assert store.prune("r", keep_latest=3).kept == 3
+            state["messages"].append(message(number))
+            run.save("step", state)
+        assert store.run(Chat, "r").state == state
+        assert store.verify().problems == ()
+        assert len(run.history()) == 28

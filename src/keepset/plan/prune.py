@@ -20,8 +20,8 @@ from keepset.plan.packing import (
     step_digest,
 )
 from keepset.plan.replay import History, Moment, Replay
-from keepset.plan.requests import Rewritten
 from keepset.plan.rows import SegmentRow, StepRow
+from keepset.plan.writes import Rewritten
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from keepset.plan.packing import (
     unframe,
     unpack_segment,
 )
-from keepset.plan.requests import Loaded
+from keepset.plan.reads import Loaded
 from keepset.plan.rows import BlobRow, LineRow, Past, StepRow
 
 

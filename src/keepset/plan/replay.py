@@ -11,7 +11,7 @@ from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
 from keepset.delta import Frozen as Picture
 from keepset.errors import IntegrityError
 from keepset.plan.packing import all_headers, split_changes, unpack_segment
-from keepset.plan.requests import Everything
+from keepset.plan.reads import Everything
 from keepset.plan.rows import HEADER, Past, StepRow
 
 

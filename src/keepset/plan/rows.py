@@ -47,6 +47,7 @@ class RunRow:
         incarnation: Random id of this life of the run id.
         contract: The contract of the last writer.
         token: Fencing token; rises by one with every new writer.
+        layout: Rises by one when the run's rows are written anew, with less.
         created: When the incarnation began.
     """
 
@@ -55,6 +56,7 @@ class RunRow:
     incarnation: bytes
     contract: ContractRow
     token: int
+    layout: int
     created: int
 
 

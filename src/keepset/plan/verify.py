@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from keepset.codec import Codec
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
 from keepset.plan.packing import unpack_metadata
+from keepset.plan.reads import Everything, ReadBlobs, ReadEverything
 from keepset.plan.rebuild import Blobs
 from keepset.plan.replay import Replay
-from keepset.plan.requests import Everything, Flow, ReadBlobs, ReadEverything
+from keepset.plan.requests import Flow
 from keepset.plan.rows import RunKey
 
 

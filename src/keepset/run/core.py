@@ -6,21 +6,24 @@ import threading
 import uuid
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from keepset.contracts import Contract, Extract, Keep, Secret
 from keepset.contracts import Field as FieldSpec
-from keepset.errors import NotFoundError, PolicyError, UsageError
+from keepset.errors import ConflictError, NotFoundError, PolicyError, UsageError
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
+from keepset.plan.reads import Loaded
 from keepset.plan.rebuild import branch_off, remember
 from keepset.plan.record import Header, Recorded, Recorder, record
-from keepset.plan.requests import Claim, Flow, Fork, Hold, Request, Save, Seen
+from keepset.plan.requests import Flow, Hold, Request, Seen
 from keepset.plan.restore import restore
 from keepset.plan.rows import ContractRow
+from keepset.plan.writes import Claim, Fork, Save, Saved
 from keepset.run.checkpoint import Checkpoint, as_checkpoint
 from keepset.run.reader import Reader
-from keepset.run.services import Services, codec_of
+from keepset.run.services import Services
 from keepset.scan import Finding
 from keepset.verdict.examine import verdicts_on
 from keepset.verdict.field import Verdicts
@@ -38,7 +41,8 @@ class RunCore:
         """Remember what the run is called; nothing is read yet."""
         self.services = services
         self.contract = contract
-        self.codec = codec_of(contract)
+        self.guard = services.guard(contract)
+        self.codec = self.guard.codec
         self.reader = Reader(services, run_id, self.codec)
         self.findings: list[Finding] = []
         self.changed_pins: tuple[str, ...] = ()
@@ -74,8 +78,7 @@ class RunCore:
         """Load the newest checkpoint once, and remember what a save needs."""
         if self._memory is None:
             loaded, chains, values = yield from self.reader.load(self.branch)
-            run = loaded.found.run
-            self._claim = Seen(run.incarnation if run else None, loaded.found.deletions)
+            self._claim = seen_in(loaded)
             self._memory = remember(loaded, chains, values, self.codec)
             self._stored = values if loaded.header else None
             self.last_step = loaded.header.name if loaded.header else ""
@@ -125,18 +128,14 @@ class RunCore:
         self.services.may_write()
         with self.alone():
             memory = yield from self.load()
-            recorder = Recorder(
-                self.services.guard(self.contract), memory, self.services.compressed
-            )
-            recorder.guard.require_declared(self.contract)
+            self.guard.require_declared(self.contract)
             values = self.contract.values(state)
             self._learn(values)
             if not admitted:
                 values = self.contract.admit(values, self._changed(values, memory))
             stored = project(self.contract, values, self.codec)
-            header = self._header(step, status, metadata or {}, recorder)
-            recorded = record(self.contract, stored, header, recorder)
-            saved = yield self._plan(memory, recorded)
+            header = self._header(step, status, metadata or {})
+            recorded, saved = yield from self._land(stored, header, memory)
             self._claim = saved.hold
             self._memory = recorded.memory.on(saved.line.id)
             self._stored, self._state = None, state
@@ -144,6 +143,36 @@ class RunCore:
             self.branch = saved.line.branch
             self.findings += recorded.findings
             return as_checkpoint(recorded.step, saved.line, self.codec)
+
+    def _land(
+        self, stored: Mapping[str, Any], header: Header, memory: LineMemory
+    ) -> Generator[Request, Any, tuple[Recorded, Saved]]:
+        """Record the values and save them; a second time where the run was pruned meanwhile."""
+        while True:
+            recorder = Recorder(self.guard, memory, self.services.compressed)
+            recorded = record(self.contract, stored, header, recorder)
+            try:
+                saved: Saved = yield self._plan(memory, recorded)
+            except ConflictError as error:
+                if error.code != "conflict.layout":
+                    raise
+                memory = yield from self._load_again(memory, error)
+            else:
+                return recorded, saved
+
+    def _load_again(
+        self, memory: LineMemory, error: ConflictError
+    ) -> Generator[Request, Any, LineMemory]:
+        """Learn how the rows lie now; the checkpoint that this run knows must be the newest."""
+        loaded, chains, values = yield from self.reader.load(self.branch)
+        fresh = remember(loaded, chains, values, self.codec)
+        seen = seen_in(loaded)
+        known = self._claim.incarnation == seen.incarnation
+        if not known or fresh.checkpoint != memory.checkpoint:
+            raise error
+        self._claim = replace(self._claim, layout=seen.layout)
+        self._memory = fresh
+        return fresh
 
     def _plan(self, memory: LineMemory, recorded: Recorded) -> Save:
         subject = self._subject
@@ -190,17 +219,15 @@ class RunCore:
             return False
         return before.stored is not None and before.stored.packed() == packed
 
-    def _header(
-        self, step: str, status: str, metadata: Mapping[str, Any], recorder: Recorder
-    ) -> Header:
+    def _header(self, step: str, status: str, metadata: Mapping[str, Any]) -> Header:
         now = self.services.now()
         packed = b""
         if metadata:
-            guard, path = recorder.guard, ("metadata",)
-            findings = guard.look(_METADATA, dict(metadata), path)
-            put = guard.decide(_METADATA, dict(metadata), path, findings)
+            path = ("metadata",)
+            findings = self.guard.look(_METADATA, dict(metadata), path)
+            put = self.guard.decide(_METADATA, dict(metadata), path, findings)
             packed = self.codec.pack(dict(metadata), path, substitute=put or None)
-            recorder.findings += findings
+            self.findings += findings
         return Header(
             checkpoint=self.services.new_id(now),
             name=self.services.scanner.text(step),
@@ -230,6 +257,7 @@ class RunCore:
             loaded, chains, values = yield from self.reader.load(line.branch, row.seq)
             memory = remember(loaded, chains, values, self.codec)
             fresh = yield Fork(hold, line.id, row.seq)
+            hold = replace(hold, layout=seen_in(loaded).layout)
         child = RunCore(self.services, self.contract, self.reader.key.run_id, self._subject)
         child.branch = fresh.branch
         child._memory = branch_off(memory, fresh)
@@ -244,6 +272,12 @@ class RunCore:
             hold: Hold = yield Claim(key, mark, self._claim, self.contract.epoch)
             self._claim = hold
         return self._claim
+
+
+def seen_in(loaded: Loaded) -> Seen:
+    """What a writer has seen of a run that it loaded."""
+    run, deletions = loaded.found.run, loaded.found.deletions
+    return Seen(run.incarnation, deletions, run.layout) if run else Seen(None, deletions)
 
 
 def contract_row(contract: Contract) -> ContractRow:

@@ -8,11 +8,12 @@ from typing import Any
 
 from keepset.codec import Codec
 from keepset.contracts import Field
-from keepset.plan.guard import Guard
 from keepset.plan.project import STORED
+from keepset.plan.reads import ReadWrites
 from keepset.plan.record import undeclared
-from keepset.plan.requests import Flow, PutWrites, ReadWrites
+from keepset.plan.requests import Flow
 from keepset.plan.rows import WriteRow
+from keepset.plan.writes import PutWrites
 from keepset.run.core import RunCore
 
 
@@ -51,16 +52,13 @@ def put_writes(
     core.services.may_write()
     with core.alone():
         yield from core.load()
-        guard = core.services.guard(core.contract)
-        rows = tuple(_rows(core, guard, task, writes, path))
+        rows = tuple(_rows(core, task, writes, path))
         line, row = yield from core.reader.find(checkpoint)
         hold = yield from core.claim()
         yield PutWrites(hold, line.id, row.seq, rows)
 
 
-def _rows(
-    core: RunCore, guard: Guard, task: str, writes: Sequence[tuple[str, Any]], path: str
-) -> list[WriteRow]:
+def _rows(core: RunCore, task: str, writes: Sequence[tuple[str, Any]], path: str) -> list[WriteRow]:
     rows = []
     for index, (channel, given) in enumerate(writes):
         spec = core.contract.fields.get(channel) or undeclared(channel)
@@ -69,15 +67,15 @@ def _rows(
         value = given
         if channel in core.contract.fields:
             value = core.contract.admit({channel: given})[channel]
-        packed = _packed(core, guard, spec, value)
+        packed = _packed(core, spec, value)
         rows.append(WriteRow(task, path, index, channel, packed))
     return rows
 
 
-def _packed(core: RunCore, guard: Guard, spec: Field, value: Any) -> bytes:
+def _packed(core: RunCore, spec: Field, value: Any) -> bytes:
     where = (spec.name,)
-    findings = guard.look(spec, value, where)
-    put: Mapping[Any, Any] = guard.decide(spec, value, where, findings)
+    findings = core.guard.look(spec, value, where)
+    put: Mapping[Any, Any] = core.guard.decide(spec, value, where, findings)
     core.findings += findings
     return core.codec.pack(value, where, substitute=put or None)
 

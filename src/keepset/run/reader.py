@@ -9,8 +9,9 @@ from keepset.codec import Codec
 from keepset.errors import NotFoundError
 from keepset.plan.packing import all_headers
 from keepset.plan.project import is_pin
+from keepset.plan.reads import FindRun, Load, Loaded, ReadBlobs, ReadHeaders
 from keepset.plan.rebuild import Blobs, Chains, gather, rebuild
-from keepset.plan.requests import FindRun, Flow, Load, Loaded, ReadBlobs, ReadHeaders, Request
+from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, RunKey, RunRow, StepRow
 from keepset.run.checkpoint import Checkpoint, View, as_checkpoint
 from keepset.run.services import Services

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from keepset.backends.port import Backend
 from keepset.backends.sqlite import Durability, open_memory, open_sqlite
 from keepset.codec import GLOBAL, Codec
-from keepset.errors import UsageError
+from keepset.errors import NotFoundError, UsageError
 from keepset.plan.guard import Mode
 from keepset.providers import HashKey, file_key, fresh_key, new_id, now_ms, resolve, temporary_roots
 from keepset.run.services import Services
@@ -81,14 +81,16 @@ def _backend_of(url: str) -> Callable[[Options], tuple[Backend, HashKey]]:
 def _open_file(path: Path, options: Options) -> tuple[Backend, HashKey]:
     """Make the key before the database, so that no store is ever without one."""
     key_path = path.with_name(f"{path.name}.key")
-    create = options.role == "writer" and (options.new_key or not path.exists())
-    readonly = options.role != "writer"
-    if create and path.parent.is_dir():
-        key = file_key(key_path, create=True)
-        return open_sqlite(path, durability=options.durability, timeout=options.timeout), key
-    backend = open_sqlite(
-        path, durability=options.durability, timeout=options.timeout, readonly=readonly
-    )
+    if options.role != "writer" and not path.exists():
+        raise NotFoundError(
+            f"there is no store at {path}",
+            code="store.not-found",
+            hint="A viewer makes none; look at the path: sqlite:///runs.db is relative.",
+        )
+    fresh = options.new_key or not path.exists()
+    if fresh and options.role == "writer" and path.parent.is_dir():
+        file_key(key_path, create=True)
+    backend = open_sqlite(path, durability=options.durability, timeout=options.timeout)
     try:
         return backend, file_key(key_path, create=False)
     except BaseException:

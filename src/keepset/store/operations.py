@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from keepset.plan.prune import Policy, Pruned, prune
+from keepset.plan.reads import Everything, FindRun, ListRuns, ReadBlobs, ReadEverything
 from keepset.plan.rebuild import Blobs
 from keepset.plan.replay import Replay
-from keepset.plan.requests import (
-    Delete,
-    Everything,
-    FindRun,
-    Flow,
-    ListRuns,
-    ReadBlobs,
-    ReadEverything,
-    Rewrite,
-    Seen,
-)
+from keepset.plan.requests import Flow, Seen
 from keepset.plan.rows import RunKey
 from keepset.plan.verify import Verified, verify_run
+from keepset.plan.writes import Delete, Rewrite
 from keepset.run.reader import Reader
 from keepset.run.services import Services
 
@@ -53,7 +45,7 @@ def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
         yield Rewrite(
             key=row.key,
             mark=services.mark(row.key),
-            seen=Seen(everything.run.incarnation, found.deletions),
+            seen=Seen(everything.run.incarnation, found.deletions, everything.run.layout),
             heads=tuple(history.head() for history in replay.histories),
             lines=pruned.lines,
             blobs=pruned.blobs,

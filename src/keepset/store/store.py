@@ -11,7 +11,8 @@ from keepset.backends.driver import adrive, drive
 from keepset.backends.port import Settings
 from keepset.contracts import Contract, contract_of
 from keepset.plan.prune import Policy, Pruned
-from keepset.plan.requests import Flow, ListRuns, ReadSizes, Sizes
+from keepset.plan.reads import ListRuns, ReadSizes, Sizes
+from keepset.plan.requests import Flow
 from keepset.plan.rows import RunSummary
 from keepset.plan.verify import Verified
 from keepset.run.core import RunCore

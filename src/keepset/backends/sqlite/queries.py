@@ -11,7 +11,7 @@ from typing import Final
 
 RUN: Final = """
 SELECT r.id, r.tenant, r.run_id, r.incarnation, c.name, c.epoch, c.shape, c.structure,
-       r.token, r.created
+       r.token, r.layout, r.created
 FROM run r JOIN contract c ON c.id = r.contract
 WHERE r.tenant = :tenant AND r.run_id = :run_id
 """
@@ -104,7 +104,7 @@ FROM write WHERE step > :low AND step < :high ORDER BY step, path, task, ordinal
 
 RUNS: Final = """
 SELECT r.id, r.tenant, r.run_id, r.incarnation, c.name, c.epoch, c.shape, c.structure,
-       r.token, r.created, coalesce(s.status, ''), coalesce(s.checkpoint, ''),
+       r.token, r.layout, r.created, coalesce(s.status, ''), coalesce(s.checkpoint, ''),
        coalesce(s.name, ''), coalesce(s.at, r.created),
        (SELECT coalesce(sum(l.packed + (SELECT count(*) FROM step p
                 WHERE p.id > l.id << 32 AND p.id < (l.id + 1) << 32)), 0)
@@ -178,6 +178,8 @@ VALUES (:tenant, :run_id, :incarnation, :contract, 1, :created) RETURNING id
 
 CLAIM: Final = "UPDATE run SET token = token + 1 WHERE id = :run RETURNING token"
 
+RAISE_LAYOUT: Final = "UPDATE run SET layout = layout + 1 WHERE id = :run"
+
 SET_CONTRACT: Final = "UPDATE run SET contract = :contract WHERE id = :run"
 
 ADD_SUBJECT: Final = """
@@ -186,7 +188,7 @@ INSERT INTO subject (run, subject) VALUES (:run, :subject) ON CONFLICT DO NOTHIN
 
 # All that a save has to know, in one statement.
 POSITION: Final = """
-SELECT r.incarnation, r.token, c.name, c.epoch, c.shape,
+SELECT r.incarnation, r.token, r.layout, c.name, c.epoch, c.shape,
        l.id, l.namespace, l.branch, l.parent, l.parent_seq, l.depth,
        (SELECT max(s.id) & 4294967295 FROM step s WHERE s.id > :low AND s.id < :high),
        EXISTS (SELECT 1 FROM step s

@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from keepset.backends import Backend
 from keepset.errors import KeepsetError
-from keepset.plan.requests import FindRun, Fork, Hold, Load, Loaded, Save, Saved, Seen
+from keepset.plan.reads import FindRun, Load, Loaded
+from keepset.plan.requests import Hold, Seen
 from keepset.plan.rows import (
     HEADER,
     BlobRow,
@@ -22,6 +23,7 @@ from keepset.plan.rows import (
     SegmentRow,
     StepRow,
 )
+from keepset.plan.writes import Fork, Save, Saved
 
 CONTRACT = ContractRow("ticket", 1, "0a", '{"fields":{}}')
 TENANT = "tenant"
@@ -142,7 +144,9 @@ class Scribe:
         """See what there is of the run, as one who resumes it does."""
         loaded = self.load()
         run = loaded.found.run
-        self.claim = Seen(run.incarnation if run else None, loaded.found.deletions)
+        self.claim = Seen(None, loaded.found.deletions)
+        if run:
+            self.claim = Seen(run.incarnation, loaded.found.deletions, run.layout)
         self.line, self.seq = loaded.line, loaded.seq
         fresh = self.line is None or self.seq <= self.line.parent_seq
         self.head = 0 if fresh else self.seq

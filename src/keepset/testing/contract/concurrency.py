@@ -9,7 +9,7 @@ from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.errors import ConflictError, StoreError
-from keepset.plan.requests import ListRuns, ReadEverything, ReadSizes
+from keepset.plan.reads import ListRuns, ReadEverything, ReadSizes
 from keepset.testing.contract.base import TENANT, Claims, Scribe, refused, step
 
 THREADS = 8

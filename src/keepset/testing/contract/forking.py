@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from keepset.errors import ConflictError, NotFoundError
-from keepset.plan.requests import Fork
+from keepset.plan.writes import Fork
 from keepset.testing.contract.base import Claims, Scribe, headers, refused, segment, step
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from keepset.backends import Backend
-from keepset.plan.requests import ListRuns, PutWrites, ReadSizes
+from keepset.plan.reads import ListRuns, ReadSizes
 from keepset.plan.rows import ContractRow, RunSummary, WriteRow
+from keepset.plan.writes import PutWrites
 from keepset.testing.contract.base import TENANT, Claims, Scribe, blob, headers, segment, step
 
 

@@ -6,12 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from keepset.errors import IntegrityError, NotFoundError
-from keepset.plan.requests import (
-    FindRun,
-    ReadBlobs,
-    ReadEverything,
-    ReadHeaders,
-)
+from keepset.plan.reads import FindRun, ReadBlobs, ReadEverything, ReadHeaders
 from keepset.plan.rows import RunKey
 from keepset.testing.contract.base import Claims, Scribe, blob, headers, refused, segment, step
 

@@ -6,18 +6,10 @@ from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.errors import ConflictError, IntegrityError, NotFoundError
-from keepset.plan.requests import (
-    Claim,
-    Delete,
-    ListRuns,
-    PutWrites,
-    ReadBlobs,
-    ReadEverything,
-    ReadSizes,
-    ReadWrites,
-    Seen,
-)
+from keepset.plan.reads import ListRuns, ReadBlobs, ReadEverything, ReadSizes, ReadWrites
+from keepset.plan.requests import Seen
 from keepset.plan.rows import WriteRow
+from keepset.plan.writes import Claim, Delete, PutWrites
 from keepset.testing.contract.base import (
     TENANT,
     Claims,

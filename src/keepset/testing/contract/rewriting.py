@@ -7,18 +7,10 @@ from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.errors import ConflictError, IntegrityError, UsageError
-from keepset.plan.requests import (
-    Hold,
-    ListRuns,
-    PutWrites,
-    ReadBlobs,
-    ReadEverything,
-    ReadWrites,
-    Rewrite,
-    Rewritten,
-    Seen,
-)
+from keepset.plan.reads import ListRuns, ReadBlobs, ReadEverything, ReadWrites
+from keepset.plan.requests import Seen
 from keepset.plan.rows import WriteRow
+from keepset.plan.writes import PutWrites, Rewrite, Rewritten
 from keepset.testing.contract.base import (
     TENANT,
     Claims,
@@ -89,17 +81,20 @@ class RewritingClaims(Claims):
             with refused(IntegrityError, "blob.missing"):
                 backend.execute(ReadBlobs(root.hold.run, (DROPPED.digest,)))
 
-    def test_a_rewrite_fences_every_writer(self, tmp_path: Path) -> None:
-        """What they remember of the run no longer holds; who loads it again goes on."""
+    def test_a_rewrite_leaves_the_writer_its_claim(self, tmp_path: Path) -> None:
+        """What it remembers of the rows no longer holds; it loads them again and goes on."""
         with self.opened(tmp_path) as backend:
             root, _ = _history(backend)
-            hold = backend.execute(_plan(root, _shorter(root)))
-            assert hold == Hold(root.hold.run, root.hold.incarnation, 2)
-            with refused(ConflictError, "conflict.token"):
-                root.save()
-            again = Scribe(backend).look()
-            again.save()
-            assert again.head == 7
+            idle = Scribe(backend).look()
+            backend.execute(_plan(root, _shorter(root)))
+            for writer in (root, idle):
+                with refused(ConflictError, "conflict.layout"):
+                    writer.save()
+            run = backend.execute(ReadEverything(root.key)).run
+            assert (run.token, run.layout) == (root.hold.token, 1)
+            root.claim = replace(root.hold, layout=run.layout)
+            root.save()
+            assert root.head == 7
 
     def test_a_rewrite_of_what_has_changed_is_refused(self, tmp_path: Path) -> None:
         """A newer checkpoint, a new line, or another incarnation: nothing is touched."""

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.errors import ConflictError, UsageError
-from keepset.plan.requests import Claim, Everything, Hold, ReadEverything, Seen
+from keepset.plan.reads import Everything, ReadEverything
+from keepset.plan.requests import Hold, Seen
 from keepset.plan.rows import ContractRow
+from keepset.plan.writes import Claim
 from keepset.testing.contract.base import (
     CONTRACT,
     Claims,

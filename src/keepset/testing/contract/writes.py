@@ -6,8 +6,9 @@ from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.errors import ConflictError, NotFoundError
-from keepset.plan.requests import PutWrites, ReadBlobs, ReadWrites
+from keepset.plan.reads import ReadBlobs, ReadWrites
 from keepset.plan.rows import WriteRow
+from keepset.plan.writes import PutWrites
 from keepset.testing.contract.base import Claims, Scribe, blob, headers, refused, segment
 
 

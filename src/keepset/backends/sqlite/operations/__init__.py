@@ -18,29 +18,29 @@ from keepset.backends.sqlite.operations.removing import delete, rewrite
 from keepset.backends.sqlite.operations.saving import fork, put_writes, save
 from keepset.backends.sqlite.statements import Steps
 from keepset.errors import UsageError
-from keepset.plan import requests
+from keepset.plan import reads, writes
 from keepset.plan.requests import Plan
 
 R = TypeVar("R")
 
 _OPERATIONS: Mapping[type[Plan[Any]], Callable[[Any], Steps[Any]]] = {
-    requests.FindRun: find_run,
-    requests.Load: load,
-    requests.ReadHeaders: read_headers,
-    requests.ListRuns: list_runs,
-    requests.ReadBlobs: read_blobs,
-    requests.ReadWrites: read_writes,
-    requests.ReadEverything: read_everything,
-    requests.ReadSizes: read_sizes,
-    requests.Save: save,
-    requests.Fork: fork,
-    requests.Claim: claim,
-    requests.PutWrites: put_writes,
-    requests.Rewrite: rewrite,
-    requests.Delete: delete,
+    reads.FindRun: find_run,
+    reads.Load: load,
+    reads.ReadHeaders: read_headers,
+    reads.ListRuns: list_runs,
+    reads.ReadBlobs: read_blobs,
+    reads.ReadWrites: read_writes,
+    reads.ReadEverything: read_everything,
+    reads.ReadSizes: read_sizes,
+    writes.Save: save,
+    writes.Fork: fork,
+    writes.Claim: claim,
+    writes.PutWrites: put_writes,
+    writes.Rewrite: rewrite,
+    writes.Delete: delete,
 }
 
-ERASING = (requests.Rewrite, requests.Delete)
+ERASING = (writes.Rewrite, writes.Delete)
 """Plans after which the log must not hold what they removed."""
 
 
@@ -55,6 +55,6 @@ def operation(plan: Plan[R]) -> Steps[R]:
         raise UsageError(
             f"{type(plan).__name__} is not a plan that this backend executes",
             code="plan.unknown",
-            hint="Plans are the classes of keepset.plan.requests.",
+            hint="Plans are the classes of keepset.plan.reads and keepset.plan.writes.",
         )
     return make(plan)

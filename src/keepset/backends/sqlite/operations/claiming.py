@@ -11,8 +11,9 @@ from keepset.backends.sqlite.operations.rows import (
 )
 from keepset.backends.sqlite.statements import Statement, Steps
 from keepset.errors import ConflictError
-from keepset.plan.requests import Claim, Hold, Seen
+from keepset.plan.requests import Hold, Seen
 from keepset.plan.rows import ContractRow, RunKey, RunRow
+from keepset.plan.writes import Claim
 
 
 def claim(plan: Claim) -> Steps[Hold]:
@@ -37,6 +38,7 @@ def find_seen(key: RunKey, mark: bytes, seen: Seen) -> Steps[RunRow | None]:
     """
     run = yield from read_run(key)
     if run is not None and run.incarnation == seen.incarnation:
+        refuse_other_layout(seen.layout, run.layout)
         return run
     deletions = yield from read_deletions(mark)
     if seen.incarnation is not None or deletions != seen.deletions:
@@ -49,7 +51,7 @@ def find_seen(key: RunKey, mark: bytes, seen: Seen) -> Steps[RunRow | None]:
 def raise_token(run: RunRow) -> Steps[Hold]:
     """Make the caller the newest writer of a run."""
     ((token,),) = yield Statement(queries.CLAIM, {"run": run.id})
-    return Hold(run.id, run.incarnation, token)
+    return Hold(run.id, run.incarnation, token, run.layout)
 
 
 def contract_id(contract: ContractRow) -> Steps[int]:
@@ -89,6 +91,20 @@ def refuse_stale(hold: Hold, incarnation: bytes | None, token: int) -> None:
             "another writer has claimed the run",
             "conflict.token",
             "Another process goes on with this run: load it again if that one has ended.",
+        )
+
+
+def refuse_other_layout(known: int, stored: int) -> None:
+    """Refuse a writer whose rows were written anew.
+
+    Raises:
+        ConflictError: ``conflict.layout``.
+    """
+    if known != stored:
+        raise conflict(
+            "the run's rows were written anew since they were loaded",
+            "conflict.layout",
+            "The run was pruned meanwhile: load it again and go on.",
         )
 
 

@@ -19,7 +19,7 @@ from keepset.backends.sqlite.operations.rows import (
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import IntegrityError
-from keepset.plan.requests import FindRun, Found, Headers, Load, Loaded, ReadHeaders
+from keepset.plan.reads import FindRun, Found, Headers, Load, Loaded, ReadHeaders
 from keepset.plan.rows import LineRow, Past, RunKey, RunRow
 
 

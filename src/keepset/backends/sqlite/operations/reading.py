@@ -12,7 +12,7 @@ from keepset.backends.sqlite.operations.rows import (
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import IntegrityError
-from keepset.plan.requests import (
+from keepset.plan.reads import (
     Everything,
     ListRuns,
     ReadBlobs,
@@ -62,9 +62,9 @@ def list_runs(plan: ListRuns) -> Steps[tuple[RunSummary, ...]]:
     rows = yield Statement(queries.RUNS, wanted)
     summaries = []
     for row in rows:
-        status, checkpoint, step, updated, checkpoints = row[10:]
+        status, checkpoint, step, updated, checkpoints = row[11:]
         summaries.append(
-            RunSummary(run_row(row[:10]), status, checkpoint, step, checkpoints, updated)
+            RunSummary(run_row(row[:11]), status, checkpoint, step, checkpoints, updated)
         )
     return tuple(summaries)
 

@@ -7,7 +7,6 @@ from keepset.backends.sqlite.operations.claiming import (
     deleted,
     find_seen,
     newer_head,
-    raise_token,
 )
 from keepset.backends.sqlite.operations.rows import (
     read_lines,
@@ -17,7 +16,7 @@ from keepset.backends.sqlite.operations.rows import (
 from keepset.backends.sqlite.operations.saving import segment_values, step_values
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
-from keepset.plan.requests import Delete, Hold, Rewrite, Rewritten
+from keepset.plan.writes import Delete, Rewrite, Rewritten
 
 
 def delete(plan: Delete) -> Steps[bool]:
@@ -41,7 +40,7 @@ def _drop_line(line: int) -> Steps[None]:
     yield Statement(queries.DROP_LINE, {"line": line})
 
 
-def rewrite(plan: Rewrite) -> Steps[Hold]:
+def rewrite(plan: Rewrite) -> Steps[None]:
     """Replace all rows of a run.
 
     Raises:
@@ -66,7 +65,7 @@ def rewrite(plan: Rewrite) -> Steps[Hold]:
         else:
             yield from _drop_line(line.id)
     yield from _drop_blobs(run.id, plan.blobs)
-    return (yield from raise_token(run))
+    yield Statement(queries.RAISE_LAYOUT, {"run": run.id})
 
 
 def _check_lines(plan: Rewrite, known: set[int]) -> None:

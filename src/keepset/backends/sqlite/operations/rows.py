@@ -12,9 +12,9 @@ from keepset.plan.rows import ContractRow, LineRow, RunKey, RunRow, SegmentRow, 
 
 def run_row(row: tuple[Any, ...]) -> RunRow:
     """A run from the columns of `queries.RUN`."""
-    number, tenant, run_id, incarnation, name, epoch, shape, structure, token, created = row
+    number, tenant, run_id, incarnation, name, epoch, shape, structure, *numbers = row
     contract = ContractRow(name, epoch, shape, structure)
-    return RunRow(number, RunKey(tenant, run_id), incarnation, contract, token, created)
+    return RunRow(number, RunKey(tenant, run_id), incarnation, contract, *numbers)
 
 
 def line_row(row: tuple[Any, ...]) -> LineRow:

@@ -13,6 +13,7 @@ from keepset.backends.sqlite.operations.claiming import (
     newer_head,
     raise_token,
     refuse_lower_epoch,
+    refuse_other_layout,
     refuse_stale,
 )
 from keepset.backends.sqlite.operations.rows import (
@@ -24,8 +25,9 @@ from keepset.backends.sqlite.operations.rows import (
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
-from keepset.plan.requests import Fork, Hold, PutWrites, Save, Saved, Seen
+from keepset.plan.requests import Hold, Seen
 from keepset.plan.rows import BlobRow, LineRow, SegmentRow, StepRow
+from keepset.plan.writes import Fork, PutWrites, Save, Saved
 
 
 def save(plan: Save) -> Steps[Saved]:
@@ -88,8 +90,9 @@ def _check(plan: Save, hold: Hold, line: int) -> Steps[LineRow]:
     )
     if not rows:
         raise deleted()
-    incarnation, token, name, epoch, shape, *columns, newest, twice = rows[0]
+    incarnation, token, layout, name, epoch, shape, *columns, newest, twice = rows[0]
     refuse_stale(hold, incarnation, token)
+    refuse_other_layout(hold.layout, layout)
     contract = plan.contract
     refuse_lower_epoch(contract.epoch, epoch)
     if columns[0] is None:
@@ -164,7 +167,7 @@ def _check_hold(hold: Hold, line: int) -> Steps[LineRow]:
     )
     if not rows:
         raise deleted()
-    incarnation, token, _, _, _, *columns, _, _ = rows[0]
+    incarnation, token, _, _, _, _, *columns, _, _ = rows[0]
     refuse_stale(hold, incarnation, token)
     if columns[0] is None:
         raise newer_head()

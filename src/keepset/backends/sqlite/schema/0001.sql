@@ -29,6 +29,7 @@ CREATE TABLE run (
   incarnation BLOB NOT NULL,
   contract INTEGER NOT NULL REFERENCES contract (id),
   token INTEGER NOT NULL,
+  layout INTEGER NOT NULL DEFAULT 0,
   created INTEGER NOT NULL,
   UNIQUE (tenant, run_id)
 ) STRICT;

@@ -1,0 +1,186 @@
+"""Every read that a store can be asked for, and what it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keepset.plan.requests import Read
+from keepset.plan.rows import (
+    BlobRow,
+    LineRow,
+    Past,
+    RunKey,
+    RunRow,
+    RunSummary,
+    SegmentRow,
+    StepRow,
+    WriteRow,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is of a run.
+
+    Attributes:
+        run: The run's row, or None.
+        deletions: How many deletions of the run id are recorded.
+        lines: All lines of the run, ordered by (namespace, branch).
+    """
+
+    run: RunRow | None
+    deletions: int
+    lines: tuple[LineRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FindRun(Read[Found]):
+    """Find a run and its lines. `mark` is the keyed hash that its tombstone would have."""
+
+    key: RunKey
+    mark: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a state is rebuilt from.
+
+    Attributes:
+        found: The run, its lines.
+        line: The line that was asked for, also where the position lies in its past; None where
+            the run or the namespace has no line.
+        seq: The position; on a fork without steps of its own that of the fork point; 0 where
+            there is no checkpoint.
+        header: The step's own row without its changes; None where it is packed or where there is
+            no checkpoint.
+        pasts: The line first, then the lines it was forked from: to the line that holds the
+            position, and from there as far as its `LineRow.depth` says; each up to the position
+            that belongs to the past. A line that the position lies before has no rows here.
+        headers: The `HEADER` segment that holds the step's header, where that is packed. A backend
+            cannot tell whether a seq between two packed steps is one of them.
+    """
+
+    found: Found
+    line: LineRow | None
+    seq: int
+    header: StepRow | None
+    pasts: tuple[Past, ...]
+    headers: SegmentRow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Read[Loaded]):
+    """Load what the state at one checkpoint is rebuilt from.
+
+    Attributes:
+        key: The run.
+        mark: Keyed hash of its tombstone.
+        namespace: Which namespace.
+        branch: Which branch; None for the newest line of the namespace (the highest branch).
+        seq: The position on that branch; None for its newest checkpoint. A seq that has no step
+            of its own on the branch (because it lies in its past) is looked up in the lines that
+            it was forked from. A branch or seq that is asked for and not there is a
+            `NotFoundError`.
+    """
+
+    key: RunKey
+    mark: bytes
+    namespace: str = ""
+    branch: int | None = None
+    seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """The headers of one line's steps: unpacked ones as rows, packed ones as `HEADER` segments."""
+
+    line: LineRow
+    steps: tuple[StepRow, ...]
+    segments: tuple[SegmentRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHeaders(Read[tuple[RunRow, tuple[Headers, ...]]]):
+    """Read all headers of a run, in the order of its lines; step rows come without changes."""
+
+    key: RunKey
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListRuns(Read[tuple[RunSummary, ...]]):
+    """List a tenant's runs in order of run id, after `after` (exclusive)."""
+
+    tenant: str
+    status: str | None = None
+    contract: str | None = None
+    subject: bytes | None = None
+    after: str = ""
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBlobs(Read[tuple[BlobRow, ...]]):
+    """Read large values of a run by digest; a missing one is an IntegrityError ``blob.missing``."""
+
+    run: int
+    digests: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWrites(Read[tuple[WriteRow, ...]]):
+    """Read the pending writes of one checkpoint, ordered by (path, task, index)."""
+
+    line: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """All that is stored of one run.
+
+    Attributes:
+        run: The run's row.
+        lines: For every line all of its steps and all of its segments, headers included.
+        writes: For every line, pairs of seq and write.
+        blobs: Digests of its large values.
+    """
+
+    run: RunRow
+    lines: tuple[Past, ...]
+    writes: tuple[tuple[int, int, WriteRow], ...]
+    blobs: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEverything(Read[Everything]):
+    """Read all that is stored of one run, to verify or to rewrite it."""
+
+    key: RunKey
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What a store, or one run in it, takes.
+
+    Attributes:
+        runs: Number of runs.
+        checkpoints: Number of checkpoints.
+        bytes_by_field: Stored bytes of each field in segments, and of ``steps`` (not packed yet),
+            ``writes`` and ``blobs``, largest first.
+        file_bytes: Bytes of the database and its companion files on disk.
+        free_bytes: Bytes of pages that hold nothing.
+    """
+
+    runs: int
+    checkpoints: int
+    bytes_by_field: tuple[tuple[str, int], ...]
+    file_bytes: int
+    free_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSizes(Read[Sizes]):
+    """Measure a tenant's part of the store."""
+
+    tenant: str

@@ -1,0 +1,158 @@
+"""Every write that a store can be asked for, and what it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keepset.plan.requests import Hold, Seen, Write
+from keepset.plan.rows import (
+    BlobRow,
+    ContractRow,
+    LineRow,
+    RunKey,
+    SegmentRow,
+    StepRow,
+    WriteRow,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a save gives back: the claim to present next time, and the line."""
+
+    hold: Hold
+    line: LineRow
+
+
+@dataclass(frozen=True, slots=True)
+class Save(Write[Saved]):
+    """Save one checkpoint.
+
+    Attributes:
+        key: The run.
+        mark: Keyed hash of its tombstone.
+        claim: The claim that the writer has, or what it saw where it has none yet: then the run
+            is created, or claimed with a token one higher.
+        incarnation: Id for the new incarnation, where the run is created.
+        contract: The writer's contract.
+        subject: Keyed hash of the person whose data the run holds, or None.
+        line: The line to append to; None for the root line of `namespace`, which is created.
+        namespace: Namespace of a line to be created.
+        head: Seq of the newest checkpoint on the line itself that the writer knows; 0 for none,
+            as on a fresh fork.
+        step: The step; its seq is above `head`.
+        segments: Segments to add. All unpacked steps up to `packed` are then taken out.
+        packed: Seq of the last step that the segments hold; 0 for none.
+        blobs: Large values; one that is already there is left as it is.
+    """
+
+    key: RunKey
+    mark: bytes
+    claim: Hold | Seen
+    incarnation: bytes
+    contract: ContractRow
+    subject: bytes | None
+    line: int | None
+    namespace: str
+    head: int
+    step: StepRow
+    segments: tuple[SegmentRow, ...] = ()
+    packed: int = 0
+    blobs: tuple[BlobRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fork(Write[LineRow]):
+    """Begin a new line in the namespace of `parent` whose past ends at `seq`.
+
+    Where `seq` lies in the past of `parent`, the line that holds it becomes the parent.
+    The depth of the new line is one more than its parent's; above `deepest` it is 0 and the first
+    save on it must hold every field whole.
+    """
+
+    hold: Hold
+    parent: int
+    seq: int
+    deepest: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Write[Hold]):
+    """Claim a run that exists, without saving: the token rises by one."""
+
+    key: RunKey
+    mark: bytes
+    seen: Seen
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class PutWrites(Write[None]):
+    """Store pending writes for a checkpoint of the line; it may have successors already."""
+
+    hold: Hold
+    line: int
+    seq: int
+    writes: tuple[WriteRow, ...]
+    blobs: tuple[BlobRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """One line after a rewrite.
+
+    Attributes:
+        line: The line as it is from now on (its parent may be gone and its depth 0); its id,
+            namespace and branch stay.
+        seqs: Every checkpoint that stays; pending writes of any other go.
+        steps: All unpacked steps; the newest checkpoint is always one of them.
+        segments: All segments, those of headers included.
+    """
+
+    line: LineRow
+    seqs: tuple[int, ...]
+    steps: tuple[StepRow, ...]
+    segments: tuple[SegmentRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite(Write[None]):
+    """Replace all rows of a run by what is given, and let go of everything else that it held.
+
+    The run's writer keeps its claim; the layout rises, so that it loads its line again.
+
+    The token rises by one, since what other writers remember of the run no longer holds. What
+    was let go is in no page, free page or log of the store after it returns; where a reader keeps
+    the log, it raises `StoreError` ``store.busy-readers`` though the rows are rewritten.
+
+    Attributes:
+        key: The run.
+        mark: Keyed hash of its tombstone.
+        seen: The incarnation that was read.
+        heads: For each line that was read, its id and newest seq; another head is a
+            ``conflict.head``.
+        lines: What the lines hold from now on; a line that is not here goes.
+        blobs: Digests of the large values that stay.
+    """
+
+    key: RunKey
+    mark: bytes
+    seen: Seen
+    heads: tuple[tuple[int, int], ...]
+    lines: tuple[Rewritten, ...]
+    blobs: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Delete(Write[bool]):
+    """End a run's incarnation and remove its rows and bytes; False where there was no run.
+
+    A tombstone with `mark` is written either way a run was there, so that a late writer is
+    refused. After it returns, no page, free page or log of the store holds the run's bytes; where
+    a reader keeps the log, it raises `StoreError` ``store.busy-readers`` though the rows are gone.
+    The same plan once more then cleans the log, and gives False.
+    """
+
+    key: RunKey
+    mark: bytes
+    at: int
