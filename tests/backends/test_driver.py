@@ -13,7 +13,8 @@ import pytest
 from keepset.backends import adrive, drive
 from keepset.backends.sqlite import SQLiteBackend, open_memory
 from keepset.errors import ConflictError, KeepsetError, UsageError
-from keepset.plan.requests import Call, FindRun, Flow, ReadEverything
+from keepset.plan.reads import FindRun, ReadEverything
+from keepset.plan.requests import Call, Flow
 from keepset.testing.contract.base import Scribe
 
 

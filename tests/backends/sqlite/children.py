@@ -12,7 +12,7 @@ from pathlib import Path
 
 from keepset.backends.sqlite import SQLiteBackend, open_memory, open_sqlite
 from keepset.errors import ConflictError
-from keepset.plan.requests import ReadEverything
+from keepset.plan.reads import ReadEverything
 from keepset.testing.contract.base import Scribe, headers, segment
 
 
@@ -67,12 +67,13 @@ def race(path: str, _run: str) -> None:
 
 
 def open_at_once(path: str, run_id: str) -> None:
-    """Wait for the word, then open a store that nobody has opened before, and save."""
+    """Wait for the word, then open stores that nobody has opened before, and save to each."""
     say("ready")
     sys.stdin.readline()
-    backend = open_sqlite(path)
-    Scribe(backend, run_id).save()
-    backend.close()
+    for number in range(10):
+        backend = open_sqlite(f"{path}-{number}")
+        Scribe(backend, run_id).save()
+        backend.close()
     say("saved")
 
 
@@ -145,7 +146,28 @@ def fork(path: str, work: str) -> None:
     backend.close()
 
 
+def fork_and_close(path: str, _run: str) -> None:
+    """Let the child use the file first, then close it in the parent, and let the child go on."""
+    backend = open_sqlite(path)
+    Scribe(backend, "before").save_many(3)
+    told, tell = os.pipe()
+    ready, done = os.pipe()
+    child = os.fork()
+    scribe = Scribe(backend, "child" if child == 0 else "parent")
+    if child == 0:
+        scribe.save_many(3)
+        os.write(done, b"x")
+        os.read(told, 1)
+        scribe.save_many(20)
+        os._exit(0)  # without closing: nothing but its commits speaks for it
+    os.read(ready, 1)
+    scribe.save_many(3)
+    backend.close()
+    os.write(tell, b"x")
+    say("status", os.waitpid(child, 0)[1])
+
+
 if __name__ == "__main__":
-    tasks = (save_until_killed, save_for, race, open_at_once, exit_at_once, fork)
+    tasks = (save_until_killed, save_for, race, open_at_once, exit_at_once, fork, fork_and_close)
     named = {task.__name__: task for task in tasks}
     named[sys.argv[1]](sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else Path(sys.argv[2]).name)

@@ -12,16 +12,10 @@ import pytest
 
 from keepset.backends.sqlite import SQLiteBackend, open_sqlite
 from keepset.errors import StoreError
-from keepset.plan.requests import (
-    Delete,
-    Everything,
-    PutWrites,
-    ReadEverything,
-    Rewrite,
-    Rewritten,
-    Seen,
-)
+from keepset.plan.reads import Everything, ReadEverything
+from keepset.plan.requests import Seen
 from keepset.plan.rows import SegmentRow, WriteRow
+from keepset.plan.writes import Delete, PutWrites, Rewrite, Rewritten
 from keepset.testing.contract.base import Scribe, blob, headers, mark, step
 
 

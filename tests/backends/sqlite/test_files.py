@@ -14,7 +14,7 @@ import pytest
 from keepset.backends.sqlite import open_sqlite
 from keepset.backends.sqlite.files import check_place, check_version
 from keepset.errors import IntegrityError, KeepsetError, StoreError
-from keepset.plan.requests import ReadEverything
+from keepset.plan.reads import ReadEverything
 from keepset.testing.contract.base import Scribe, step
 from tests.backends.sqlite.disks import make_read_only, small_disk, unwritable
 
@@ -165,6 +165,22 @@ def test_a_page_that_was_overwritten_is_damage_and_no_lost_run(store: Path) -> N
         backend.execute(ReadEverything(Scribe(backend).key))
     assert caught.value.code == "store.damaged"
     backend.close()
+
+
+def test_a_store_whose_making_was_killed_in_the_middle_is_made_anew(store: Path) -> None:
+    """The first page is written and the rest is not; the journal says that the file was empty.
+
+    Source of the journal's header: https://www.sqlite.org/fileformat2.html, section 3.
+    """
+    path = store.with_name("half.db")
+    path.write_bytes(store.read_bytes()[:4096])
+    magic = bytes.fromhex("d9d505f920a163d7")
+    header = magic + b"".join(n.to_bytes(4, "big") for n in (0, 1, 0, 512, 4096))
+    store.with_name("half.db-journal").write_bytes(header.ljust(512, b"\0"))
+    backend = open_sqlite(path)
+    Scribe(backend).save()
+    backend.close()
+    assert sorted(file.name for file in store.parent.iterdir()) == ["half.db", "runs.db"]
 
 
 def test_what_is_not_a_plain_file_is_refused(tmp_path: Path) -> None:

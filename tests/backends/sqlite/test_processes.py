@@ -14,7 +14,7 @@ import pytest
 
 from keepset.backends.sqlite import open_sqlite
 from keepset.errors import StoreError
-from keepset.plan.requests import Everything, ReadEverything, ReadSizes
+from keepset.plan.reads import Everything, ReadEverything, ReadSizes
 from keepset.testing.contract.base import TENANT, Scribe
 
 CHILDREN = Path(__file__).with_name("children.py")
@@ -92,9 +92,9 @@ def test_a_writer_that_is_killed_at_any_moment_loses_nothing_that_it_was_told(
 
 
 def test_processes_that_open_a_new_store_at_once_all_succeed(tmp_path: Path) -> None:
-    for attempt in range(3):
-        path = tmp_path / f"runs-{attempt}.db"
-        assert _together("open_at_once", path, 8) == ["saved"] * 8
+    assert _together("open_at_once", tmp_path / "runs.db", 8) == ["saved"] * 8
+    for number in range(10):
+        path = tmp_path / f"runs.db-{number}"
         backend = open_sqlite(path)
         assert backend.execute(ReadSizes(TENANT)).runs == 8
         backend.close()
@@ -171,6 +171,16 @@ def test_both_sides_of_a_fork_go_on(tmp_path: Path, end: str) -> None:
         assert process.returncode == 0
     assert said == ["child ok", "child saved 20 3", "status 0", "parent True"]
     assert len(_all(path, f"{end}-child").lines[0].steps) == 20
+    _check(path)
+
+
+def test_a_forked_child_loses_nothing_when_the_parent_closes_the_store(tmp_path: Path) -> None:
+    """The parent sees the child's locks, and leaves the log that the child writes to."""
+    path = tmp_path / "runs.db"
+    with _child("fork_and_close", path) as process:
+        assert process.communicate(timeout=60)[0].splitlines() == ["status 0"]
+    counts = [len(_all(path, run).lines[0].steps) for run in ("before", "child", "parent")]
+    assert counts == [3, 23, 3]
     _check(path)
 
 

@@ -20,7 +20,8 @@ from keepset.backends.sqlite.reading import Readers
 from keepset.backends.sqlite.settings import read_settings
 from keepset.backends.sqlite.statements import interpret
 from keepset.backends.sqlite.writing import Writer
-from keepset.plan.requests import Plan, Read, ReadSizes
+from keepset.plan.reads import ReadSizes
+from keepset.plan.requests import Plan, Read
 
 R = TypeVar("R")
 

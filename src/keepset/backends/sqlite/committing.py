@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from keepset.backends.outcome import Outcome
+from keepset.backends.sqlite.failures import is_full
 
 Work: TypeAlias = Callable[[sqlite3.Connection], Any]
 """What to do on a connection, inside a transaction."""
@@ -19,21 +20,27 @@ def commit_together(connection: sqlite3.Connection, works: Sequence[Work]) -> li
     """Do all work in the transaction that is open, and commit it.
 
     Returns:
-        What came of each. `UNDONE` stands for work that was undone because SQLite gave up the
-        whole transaction while it did another piece: it is not committed and can be done again.
+        What came of each. `UNDONE` stands for work that was undone because another piece was too
+        much for SQLite: it is not committed and can be done again.
 
     Raises:
         sqlite3.Error: The commit failed: nothing is known to be on the disk.
     """
+    several = len(works) > 1
     outcomes = []
-    for number, work in enumerate(works):
-        outcome = _attempt(connection, work, share=len(works) > 1)
-        if not connection.in_transaction:
-            outcomes = [UNDONE] * len(works)
-            outcomes[number] = outcome
-            return outcomes
-        outcomes.append(outcome)
-    connection.execute("COMMIT")
+    try:
+        for number, work in enumerate(works):
+            outcomes.append(_attempt(connection, work, share=several))
+            if not connection.in_transaction:
+                return [UNDONE] * number + outcomes[-1:] + [UNDONE] * (len(works) - number - 1)
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        if several and is_full(error):
+            return [UNDONE] * len(works)  # the mark of the commit was not written
+        raise
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
     return outcomes
 
 

@@ -153,9 +153,9 @@ def is_busy(error: sqlite3.Error) -> bool:
     return _primary(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 
 
-def is_damage(error: sqlite3.Error) -> bool:
-    """Tell whether SQLite found the file to be damaged."""
-    return _primary(error) == sqlite3.SQLITE_CORRUPT
+def is_full(error: sqlite3.Error) -> bool:
+    """Tell whether there was no space left to write."""
+    return _primary(error) == sqlite3.SQLITE_FULL
 
 
 def _primary(error: sqlite3.Error) -> int:

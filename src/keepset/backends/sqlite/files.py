@@ -17,12 +17,10 @@ from keepset.backends.sqlite.failures import (
     NOT_OURS,
     READ_ONLY,
     failure,
-    is_damage,
     translate,
 )
 from keepset.backends.sqlite.forks import GATE
 from keepset.backends.sqlite.network import file_system, is_network
-from keepset.backends.sqlite.waiting import Patience
 from keepset.errors import IntegrityError, KeepsetError, StoreError
 
 COMPANIONS = ("", "-wal", "-shm")
@@ -35,8 +33,6 @@ OLDEST = (3, 37, 0)
 """The oldest SQLite with STRICT tables."""
 
 _SMALLEST_PAGE = 512
-
-_CHECKPOINT_SECONDS = 1.0
 
 
 def check_version(version: tuple[int, ...]) -> None:
@@ -143,21 +139,22 @@ def check_file(path: Path, application: int, newest: int) -> None:
 
 
 def _read_header(path: Path) -> tuple[int, int]:
-    """Read application id and schema number; a checkpoint of another process is waited out."""
-    patience = Patience(_CHECKPOINT_SECONDS)
-    while True:
-        try:
-            with (
-                GATE,
-                closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection,
-            ):
-                ((stored,),) = connection.execute("PRAGMA application_id")
-                ((version,),) = connection.execute("PRAGMA user_version")
-                return int(stored), int(version)
-        except DRIVER_ERRORS as error:
-            damaged = isinstance(error, sqlite3.Error) and is_damage(error)
-            if not damaged or not patience.pause():
-                raise translate(error, str(path)) from error
+    """Read application id and schema number from the first page.
+
+    A writable schema is what makes SQLite read them though the file is shorter than its first page
+    says, as it is while, or after a kill when, a part of the content lies in the log.
+    """
+    try:
+        with (
+            GATE,
+            closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection,
+        ):
+            connection.execute("PRAGMA writable_schema = ON")
+            ((stored,),) = connection.execute("PRAGMA application_id")
+            ((version,),) = connection.execute("PRAGMA user_version")
+    except DRIVER_ERRORS as error:
+        raise translate(error, str(path)) from error
+    return int(stored), int(version)
 
 
 def file_sizes(path: Path) -> list[tuple[str, int, int]]:

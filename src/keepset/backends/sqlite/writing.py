@@ -218,8 +218,6 @@ class Writer:
 
 def _begin(connection: sqlite3.Connection, patience: Patience) -> bool:
     """Begin a transaction; False where another process writes and there is time to wait."""
-    if connection.in_transaction:  # an interrupt has left it
-        connection.execute("ROLLBACK")
     try:
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
