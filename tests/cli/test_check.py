@@ -66,6 +66,25 @@ def test_an_unsound_contract_exits_with_40_and_each_problem_has_a_path_and_a_way
         assert problem["code"] in said.out
 
 
+@pytest.mark.parametrize(
+    ("field", "code"),
+    [
+        ("x: Annotated[str, ks.Keep(), ks.Drop()]", "rule.two"),
+        ("x: Annotated[str, ks.Keep]", "marker.class"),
+        ("x: Annotated['Nowhere', ks.Keep()]", "state.unresolved-name"),
+    ],
+)
+def test_a_state_of_which_no_contract_can_be_made_is_a_finding_as_well(
+    tmp_path: Path, field: str, code: str
+) -> None:
+    source = SOUND.replace("question: Annotated[str, ks.Keep(max_bytes=4_000)]", field)
+    said = check(tmp_path, source, "--json")
+    assert said.code == 40
+    found = said.result("check")
+    assert code in {problem["code"] for problem in found["problems"]}
+    assert found["contract"] is None
+
+
 def test_warnings_alone_exit_with_0(tmp_path: Path) -> None:
     source = SOUND.replace(", ks.Keep(max_bytes=4_000)]", "]").replace("Annotated[str]", "str")
     said = check(tmp_path, source, "--json")

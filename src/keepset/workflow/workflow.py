@@ -103,7 +103,7 @@ class Workflow:
             raise SchemaError(
                 f"the run waits after step {step}, which this workflow does not have",
                 code="workflow.unknown-step",
-                hint="Give the step its old name back, or finish the run with the code it began in.",
+                hint="Give the step its old name back, or finish the run with its old code.",
             )
         return names.index(step) + 1
 
@@ -131,6 +131,6 @@ def name_of(step: Step) -> str:
         raise UsageError(
             "a step has no name",
             code="workflow.steps",
-            hint="Use a function with `def`: where a run goes on is found by the names of its steps.",
+            hint="Use a function with `def`: a run goes on after the step of a name.",
         )
     return str(name)

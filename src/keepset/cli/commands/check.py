@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
@@ -9,7 +10,8 @@ import click
 from keepset.cli import output
 from keepset.cli.app import FINDINGS
 from keepset.cli.load import load
-from keepset.contracts import check, contract_of
+from keepset.contracts import Contract, Problem, check, contract_of
+from keepset.errors import SchemaError
 
 EPILOG = """\b
 Example:
@@ -25,29 +27,48 @@ def command(state: str, *, as_json: bool) -> int:
 
     Exits with 40 where something is wrong, and with 0 where there are warnings only.
     """
-    contract = contract_of(load(state))
-    problems = check(contract)
+    named = load(state)
+    problems = check(named)
     errors = [problem for problem in problems if problem.severity == "error"]
+    contract = _contract(named, sound=not errors)
     if as_json:
-        found = {
-            "contract": {
-                "name": contract.name,
-                "epoch": contract.epoch,
-                "shape": contract.shape,
-            },
-            "fields": [
-                {"name": f.name, "rule": type(f.rule).__name__, "declared": f.declared}
-                for f in contract.fields.values()
-            ],
-            "problems": [asdict(problem) for problem in problems],
-            "errors": len(errors),
-            "warnings": len(problems) - len(errors),
-        }
-        output.result("check", found)
+        output.result("check", _as_data(contract, problems, len(errors)))
     else:
         for problem in problems:
             output.text(f"{problem.severity}: {problem.path}: {problem.message} [{problem.code}]")
             output.text(f"  {problem.hint}")
         counted = f"{len(errors)} errors, {len(problems) - len(errors)} warnings"
-        output.text(f"{contract.name}, epoch {contract.epoch}: {counted}")
+        output.text(f"{_title(contract, state)}: {counted}")
     return FINDINGS if errors else 0
+
+
+def _contract(named: object, *, sound: bool) -> Contract | None:
+    """Give the contract; None where the findings are such that none can be made."""
+    try:
+        return contract_of(named)
+    except SchemaError:
+        if sound:
+            raise
+        return None
+
+
+def _title(contract: Contract | None, state: str) -> str:
+    return f"{contract.name}, epoch {contract.epoch}" if contract else state
+
+
+def _as_data(
+    contract: Contract | None, problems: Sequence[Problem], errors: int
+) -> dict[str, object]:
+    about = None
+    if contract:
+        about = {"name": contract.name, "epoch": contract.epoch, "shape": contract.shape}
+    fields = contract.fields.values() if contract else ()
+    return {
+        "contract": about,
+        "fields": [
+            {"name": f.name, "rule": type(f.rule).__name__, "declared": f.declared} for f in fields
+        ],
+        "problems": [asdict(problem) for problem in problems],
+        "errors": errors,
+        "warnings": len(problems) - errors,
+    }
