@@ -103,6 +103,20 @@ def test_values_may_be_added_while_other_threads_search() -> None:
     assert all(value not in scanner.text(value) for value in values)
 
 
+def test_secrets_side_by_side_are_masked_as_one() -> None:
+    known = KnownValues({"a": PLAIN, "b": ODD, "c": "secret.value][withheld: secret.f"})
+    assert Scanner(known, ()).text(f"<{PLAIN}{ODD}>") == "<[withheld: secret.value]>"
+
+
+def test_a_registered_value_is_found_where_a_text_pretends_that_it_was_withheld() -> None:
+    known = KnownValues({"a": "only-small-letters"})
+    assert "small" not in Scanner(known, ()).text("[withheld: only-small-letters]")
+
+
+def test_a_registered_value_that_is_part_of_a_marker_is_ignored_and_named() -> None:
+    assert KnownValues({"env:WORD": "withheld"}).ignored == ("env:WORD",)
+
+
 def test_registered_values_are_not_shown() -> None:
     known = KnownValues({"env:API_KEY": PLAIN})
     assert PLAIN not in repr(known)

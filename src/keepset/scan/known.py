@@ -23,6 +23,7 @@ from keepset.scan.reasons import REASONS, SECRET_VALUE
 SHORTEST: Final = 8
 """A value with fewer characters is not looked for: it would be found where it is none."""
 
+# A value that is part of a marker would be found again in what was masked.
 _MARKERS: Final = "".join(f"[withheld: {kind}]" * 2 for kind in REASONS)
 _BASE64_EDGE: Final = 2
 _BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")

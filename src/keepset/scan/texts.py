@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final, Self
+from typing import Final
 
 from keepset.scan.finding import Span
 from keepset.scan.known import KnownValues
@@ -17,7 +16,6 @@ from keepset.scan.reasons import SECRET_FORMAT, SECRET_NAME, SECRET_VALUE
 from keepset.scan.structures import structured
 
 _ESCAPES: Final = re.compile(r"\\[nrt]|%(?:20|22|26|3[ADad])")
-_MARKER: Final = re.compile(r"\[withheld: [a-z.\-]{1,40}\]")
 _MOST_PASSES: Final = 6
 _PRIORITY: Final = {SECRET_VALUE: 0, SECRET_FORMAT: 1, SECRET_NAME: 2}
 _SMALL: Final = str.maketrans({chr(65 + i): chr(97 + i) for i in range(26)})
@@ -43,13 +41,12 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def matches(text: str, known: KnownValues) -> Iterator[Span]:
-    """Yield what each detector finds in a text; parts may overlap, and a marker is no secret."""
+    """Yield what each detector finds in a text; parts may overlap."""
     opened = _opened(text)
     folded = _folded(opened)
     words = " ".join([word for word in opened.split() if len(word) >= LONG_WORD])
     if known.find(text, words):
-        marks = _Marks.of(text)
-        yield from (span for span in known.spans(text) if not marks.hold(span))
+        yield from known.spans(text)
     if has_prefix(words):
         yield from prefixed(opened)
     yield from structured(opened, folded, words)
@@ -87,24 +84,6 @@ def _folded(text: str) -> str:
     folded = text.lower()
     # A few letters outside ASCII change their length, and with it every position behind them.
     return folded if len(folded) == len(text) else text.translate(_SMALL)
-
-
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    """Where markers stand in a text, in order."""
-
-    starts: list[int]
-    ends: list[int]
-
-    @classmethod
-    def of(cls, text: str) -> Self:
-        found = [match.span() for match in _MARKER.finditer(text)]
-        return cls([start for start, _ in found], [end for _, end in found])
-
-    def hold(self, span: Span) -> bool:
-        """Tell whether a span lies within one marker."""
-        index = bisect_right(self.starts, span.start) - 1
-        return index >= 0 and span.end <= self.ends[index]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
