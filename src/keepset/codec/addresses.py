@@ -101,10 +101,7 @@ def _build_pattern(payload: list[Any], _: Lookup) -> re.Pattern[Any]:
         raise malformed("pattern")
     if len(text) > _LONGEST_PATTERN:
         raise malformed("pattern")
-    try:
-        pattern: re.Pattern[Any] = re.compile(text, flags)
-    except re.error as error:
-        raise malformed("pattern") from error
+    pattern: re.Pattern[Any] = re.compile(text, flags)
     if pattern.flags != flags:
         raise malformed("pattern")
     return pattern

@@ -191,7 +191,7 @@ def _dtype(numpy: Any, form: Any, depth: int) -> Any:
         return numpy.dtype({**given, "formats": formats}, align=form["aligned"])
     text, _, width = str(form).partition("#")
     text, _, char = text.partition("!")
-    if not _PLAIN.fullmatch(text):
+    if not _PLAIN.fullmatch(text) or len(char) > 1:
         raise malformed("dtype")
     made = numpy.dtype(text)
     if char:

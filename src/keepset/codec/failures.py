@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import struct
+
+import msgspec
+
 from keepset.codec.path import Path, format_path
 from keepset.errors import DecodeError, PolicyError
 
@@ -14,9 +19,13 @@ FOREIGN = (
     MemoryError,
     OSError,
     RuntimeError,
+    SyntaxError,
     TypeError,
     ValueError,
     Warning,
+    msgspec.MsgspecError,
+    re.error,
+    struct.error,
 )
 """What code that is not ours (a library's, a user's `to` or `back`) may raise at bad input."""
 
