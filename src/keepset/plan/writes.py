@@ -119,9 +119,7 @@ class Rewritten:
 class Rewrite(Write[None]):
     """Replace all rows of a run by what is given, and let go of everything else that it held.
 
-    The run's writer keeps its claim; the layout rises, so that it loads its line again.
-
-    The token rises by one, since what other writers remember of the run no longer holds. What
+    The run's writer keeps its claim; the layout rises by one, so that it loads its line again. What
     was let go is in no page, free page or log of the store after it returns; where a reader keeps
     the log, it raises `StoreError` ``store.busy-readers`` though the rows are rewritten.
 
