@@ -90,6 +90,8 @@ def _texts(m: Maker, pick: Pick) -> Named:
         "def login(user, password=None, token: str = ''):\n    return get_token(user, password)",
     )
     yield "code", 'headers = {"Authorization": f"Bearer {settings.access_token}"}'
+    yield "content", "Keys look like AK" + "IA" + m.of(UPPER, 9) + "EXAMPLE in every guide."
+    yield "content", "Export it as gh" + "p_" + "x" * 36 + " and go on."
     yield "code", ".s" + "k-cube-grid-container-wrapper .item { margin: 0 }"
     yield (
         "url",

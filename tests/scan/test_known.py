@@ -47,6 +47,16 @@ def test_a_registered_value_is_found_encoded(value: str, before: str) -> None:
     assert look(known, data)
 
 
+@pytest.mark.parametrize("value", [PLAIN, PLAIN + "s", PLAIN + "s!", "12345678"])
+def test_a_registered_value_in_base64_is_masked_to_its_last_character(value: str) -> None:
+    scanner = Scanner(KnownValues({"k": value}), ())
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        text = encode(value.encode()).decode()
+        assert scanner.text(f"({text})") == "([withheld: secret.value])"
+        (finding,) = look(KnownValues({"k": value}), text)
+        assert finding.whole
+
+
 @given(st.binary(min_size=9, max_size=40), st.binary(max_size=5), st.binary(max_size=5))
 def test_any_bytes_are_found_in_base64_of_a_longer_text(
     value: bytes, before: bytes, after: bytes

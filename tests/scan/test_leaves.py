@@ -9,8 +9,10 @@ import pytest
 from pydantic import BaseModel, SecretBytes, SecretStr
 
 from keepset.codec import Codec, Withheld
+from keepset.contracts import Keep
 from keepset.errors import PolicyError
 from keepset.scan import REASONS, Finding, Scanner, oversize
+from keepset.scan.reasons import below_field
 from tests.scan.credentials import KINDS, Maker
 
 KEY = KINDS["anthropic"](Maker(1))
@@ -129,6 +131,20 @@ def test_each_reason_has_a_sentence_and_each_finding_names_a_rule(scanner: Scann
     for finding in found:
         assert REASONS[finding.kind].endswith(".")
         assert any(rule in finding.advice for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [
+        (("f", "user", "api_key"), "user.api_key"),
+        (("f", 3, "api_key"), "*.api_key"),
+        (("f", "x.y", 1, "z*"), '["x.y"].*["z*"]'),
+        (("f", 'q"u', "api_key"), "*.api_key"),
+    ],
+)
+def test_advice_names_a_path_that_a_rule_takes(path: tuple[str | int, ...], inside: str) -> None:
+    assert below_field(path) == inside
+    assert Keep(without=inside).without == (inside,)
 
 
 def test_a_field_over_its_budget_is_reported_with_figures() -> None:

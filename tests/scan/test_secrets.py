@@ -139,6 +139,16 @@ def test_a_reference_to_a_secret_is_no_secret(scanner: Scanner) -> None:
         assert not look(scanner, {"api_key": reference})
 
 
+def test_letters_that_change_their_length_in_lower_case_do_not_move_what_is_masked(
+    scanner: Scanner,
+) -> None:
+    secret = Maker(5).of("abcdefghkmnpqrstuvwxyz23456789", 24)
+    for before in ("Authorization: Bearer ", "api_key=", "AUTHORIZATION: token "):
+        masked = scanner.text(f"\u0130\u0130\u0130\u0130 {before}{secret}, x")
+        assert masked.startswith(f"\u0130\u0130\u0130\u0130 {before}[withheld: ")
+        assert masked.endswith("], x")
+
+
 def test_several_secrets_in_one_text_are_masked_each(scanner: Scanner) -> None:
     one, two = KINDS["anthropic"](Maker(1)), KINDS["github-classic"](Maker(2))
     text = f"first {one}, then {two}."

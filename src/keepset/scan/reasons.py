@@ -49,7 +49,7 @@ def below_field(path: Path) -> str:
 
 
 def _step(element: str | int) -> str:
-    if isinstance(element, int):
+    if isinstance(element, int) or '"' in element or "\\" in element:
         return "*"
     return element if re.fullmatch(r"[^.\[\]*\"]+", element) else f"[{json.dumps(element)}]"
 
