@@ -173,9 +173,11 @@ def test_a_caller_does_not_overtake_what_waits(group: Group) -> None:
     """A write that its caller could do at once is queued where others wait."""
     order: list[int] = []
     queued = [group.writer.submit(_noting(order, number)) for number in range(3)]
+    with group.writer._lock:  # the thread cannot take what waits
+        group.release()
+        assert not group.writer._may_write_at_once()
     caller = threading.Thread(target=group.writer.execute, args=(_noting(order, 3),))
     caller.start()
-    group.release()
     caller.join(10)
     assert [future.result(10) for future in queued] == [None] * 3
     assert order == [0, 1, 2, 3]

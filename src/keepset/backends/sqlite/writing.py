@@ -82,7 +82,11 @@ class Writer:
         with self._lock:
             if self._closed:
                 raise closed(str(self._place))
-            return not self._jobs and self._turn.acquire(blocking=False)
+            return self._may_write_at_once() and self._turn.acquire(blocking=False)
+
+    def _may_write_at_once(self) -> bool:
+        """Whether a caller overtakes nobody; asked under the lock."""
+        return not self._jobs
 
     def submit(self, work: Work, *, erases: bool = False) -> Future[Any]:
         """Hand over a write to the writer's thread; see `execute`.
