@@ -40,7 +40,7 @@ def look(state: State) -> None:
 def fail(state: State) -> None:
     DONE.append("fail")
     if state["value"] < 10:
-        raise RuntimeError("not yet")  # noqa: EM101, TRY003
+        raise RuntimeError("not yet")
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def test_a_run_that_is_not_there_needs_a_state() -> None:
         ks.Workflow(State, [add]).run(store, "r")
 
 
-@pytest.mark.parametrize("steps", [[], [add, add], [lambda state: None]])
+@pytest.mark.parametrize("steps", [[], [add, add], [lambda _: None]])
 def test_steps_without_names_of_their_own_are_refused(steps: Any) -> None:
     with pytest.raises(UsageError):
         ks.Workflow(State, steps)
@@ -143,7 +143,13 @@ with ks.open(sys.argv[1]) as store:
 
 
 def test_a_workflow_killed_in_a_step_does_that_step_again_and_no_other(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SCRIPT, f"sqlite:///{tmp_path / 'w.db'}", str(tmp_path / "log")]
+    command = [
+        sys.executable,
+        "-c",
+        SCRIPT,
+        f"sqlite:///{tmp_path / 'w.db'}",
+        str(tmp_path / "log"),
+    ]
     killed = subprocess.run([*command, "kill"], env=os.environ, check=False)
     assert killed.returncode == -signal.SIGKILL
     again = subprocess.run(command, env=os.environ, check=True, capture_output=True, text=True)
