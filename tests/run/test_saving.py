@@ -215,3 +215,28 @@ def test_a_run_goes_on_while_others_prune_it(url: str, *, claimed: bool) -> None
         assert store.run(Chat, "r").state == state
         assert store.verify().problems == ()
         assert len(run.history()) == 28
+
+
+def test_a_fork_without_a_step_of_its_own_survives_a_pruning_of_its_past(url: str) -> None:
+    with ks.open(url) as store:
+        run = store.run(Chat, "r")
+        ids = [run.save("step", {"count": n}).id for n in range(100)]
+        fork = run.fork(ids[30])
+        assert store.prune("r", keep_latest=1).kept == 2
+        assert store.run(Chat, "r").state == {"count": 30}
+        fork.save("other", {"count": -1})
+        assert store.run(Chat, "r").state == {"count": -1}
+        assert store.verify().problems == ()
+
+
+def test_a_pruning_removes_the_text_of_what_goes_from_every_file(tmp_path: Path) -> None:
+    with ks.open(f"sqlite:///{tmp_path / 'a.db'}", compression=False) as store:
+        run = store.run(Chat, "r")
+        for number in range(100):
+            run.save("step", {"draft": f"planted text number {number};"})
+        files = [file.read_bytes() for file in tmp_path.iterdir()]
+        assert any(b"planted text number 17;" in data for data in files), "control"
+        store.prune("r", keep_latest=1)
+        data = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+        assert b"planted text number 17;" not in data
+        assert b"planted text number 99;" in data

@@ -161,8 +161,13 @@ def prune(
     """Write a run anew with the checkpoints that a policy keeps.
 
     A checkpoint that stays gives the state that it gave before. A line whose fork point goes
-    stands on its own from then on.
+    stands on its own from then on; where it has no step of its own yet, its fork point stays.
     """
+    pinned = {
+        (history.past.line.parent, history.past.line.parent_seq)
+        for history in replay.histories
+        if not history.headers
+    }
     kept: dict[int, set[int]] = {}
     lines: list[Rewritten] = []
     refs: set[bytes] = set()
@@ -170,6 +175,7 @@ def prune(
     for history in replay.histories:
         line = history.past.line
         stays = policy.keeps(history.headers)
+        stays |= {row.seq for row in history.headers if (line.id, row.seq) in pinned}
         kept[line.id] = stays
         removed += len(history.headers) - len(stays)
         orphan = line.parent is not None and line.parent_seq not in kept.get(line.parent, ())
