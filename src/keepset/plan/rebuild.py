@@ -16,6 +16,7 @@ from keepset.plan.packing import (
     TailStep,
     split_changes,
     unframe,
+    unpack_headers,
     unpack_segment,
 )
 from keepset.plan.reads import Loaded
@@ -180,6 +181,14 @@ def rebuild(chains: Chains, blobs: Mapping[bytes, Any]) -> dict[str, Any]:
     return values
 
 
+def header_at(loaded: Loaded) -> StepRow | None:
+    """The header of the step at the position, packed or not; None where there is none."""
+    if loaded.header is not None or loaded.headers is None:
+        return loaded.header
+    packed = unpack_headers(loaded.headers)
+    return next((row for row in packed if row.seq == loaded.seq), None)
+
+
 def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: Codec) -> LineMemory:
     """Make a writer's memory of the line that was loaded, before anybody can change the values.
 
@@ -193,7 +202,7 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
     for name, chain in chains.fields.items():
         frozen = freeze(values[name], codec.pack) if name in values else None
         fields[name] = FieldMemory(frozen, frozen, chain.base, chain.size)
-    line, header = loaded.line, loaded.header
+    line, header = loaded.line, header_at(loaded)
     fresh = line is None or loaded.seq <= line.parent_seq
     return LineMemory(
         line=line.id if line else None,

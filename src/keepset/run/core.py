@@ -15,7 +15,7 @@ from keepset.errors import ConflictError, NotFoundError, PolicyError, UsageError
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
 from keepset.plan.reads import Loaded
-from keepset.plan.rebuild import branch_off, remember
+from keepset.plan.rebuild import branch_off, header_at, remember
 from keepset.plan.record import Header, Recorded, Recorder, record
 from keepset.plan.requests import Flow, Hold, Request, Seen
 from keepset.plan.restore import restore
@@ -80,8 +80,9 @@ class RunCore:
             loaded, chains, values = yield from self.reader.load(self.branch)
             self._claim = seen_in(loaded)
             self._memory = remember(loaded, chains, values, self.codec)
-            self._stored = values if loaded.header else None
-            self.last_step = loaded.header.name if loaded.header else ""
+            header = header_at(loaded)
+            self._stored = values if header else None
+            self.last_step = header.name if header else ""
             self.branch = loaded.line.branch if loaded.line else None
         return self._memory
 
