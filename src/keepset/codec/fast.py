@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import msgspec
@@ -44,6 +43,7 @@ GAVE_UP = (ValueError, TypeError, LookupError, OverflowError, RecursionError, Me
 _BIN8, _BIN16, _BIN32 = 0xC4, 0xC5, 0xC6
 _PIECES, _LEVELS = 7, 32
 _PIECES_READ = 4
+_MANY = 16
 _CONTAINERS = frozenset({dict, list})
 _RAW = frozenset(
     {bytearray, memoryview, ormsgpack.Ext, getattr(ormsgpack, "Fragment", ormsgpack.Ext)}
@@ -105,7 +105,8 @@ class Fast:
             return _Ext(form.tag, form.write(value))
         payload = form.split(value)
         hook = self._write[level]
-        if level >= _PIECES or not shallow(payload):
+        parts = (payload,) if form.spread else payload[form.head :]
+        if level >= _PIECES or not all(map(shallow, parts)):
             raise RecursionError
         if form.unordered:
             pieces = sorted({_packb(item, hook, PLAIN) for item in payload})
@@ -129,18 +130,23 @@ def shallow(value: Any) -> bool:
 
     It looks through lists and dicts, level by level, as far as they are nested in each other.
     """
-    if type(value) not in _CONTAINERS:
-        return type(value) not in _RAW
-    level = [value.values() if type(value) is dict else value]
+    cls = type(value)
+    if cls not in _CONTAINERS:
+        return cls not in _RAW
+    level = [value]
     for _ in range(_LEVELS):
-        kinds = {*map(type, chain.from_iterable(level))}
-        if kinds.isdisjoint(_STOP):
+        inner: list[Any] = []
+        for container in level:
+            children = container.values() if type(container) is dict else container
+            if len(children) > _MANY and _STOP.isdisjoint(map(type, children)):
+                continue
+            for child in children:
+                kind = type(child)
+                if kind in _STOP:
+                    if kind in _RAW:
+                        return False
+                    inner.append(child)
+        if not inner:
             return True
-        if not kinds.isdisjoint(_RAW):
-            return False
-        level = [
-            child.values() if type(child) is dict else child
-            for child in chain.from_iterable(level)
-            if type(child) in _CONTAINERS
-        ]
+        level = inner
     return False

@@ -49,12 +49,12 @@ def splitter(members: Members, name: str) -> Callable[[Any], list[Any]]:
 def reader(members: Members) -> Callable[[list[Any]], Any]:
     """Give the function that makes a model again without validating it."""
     cls: Any = members.cls
-    new, known = cls.__new__, members.known
+    new, known = object.__new__, members.known
 
     def read(payload: list[Any]) -> Any:
         name, given, fields, extra, private = _items(payload)
         values = members.check(fields, name)
-        made = new(cls)
+        made: Any = new(cls)
         attributes = values if values.keys() == known else _ordered(members, values)
         _set(made, "__dict__", attributes)
         _set(made, "__pydantic_fields_set__", _given(given, known, values, extra))
@@ -87,7 +87,7 @@ def _ordered(members: Members, values: dict[str, Any]) -> dict[str, Any]:
 
 def _given(given: Any, known: frozenset[str], values: dict[str, Any], extra: Any) -> set[str]:
     if given is None:
-        return {*values, *extra}
+        return {*values, *extra} if extra else set(values)
     names = set(given)
     if not names <= known | extra.keys():
         raise malformed("model")
@@ -104,11 +104,11 @@ def _extra(cls: Any, name: str, extra: dict[str, Any]) -> dict[str, Any] | None:
 
 def _private(cls: Any, name: str, private: dict[str, Any]) -> dict[str, Any] | None:
     declared = cls.__private_attributes__
+    if not declared and not private:
+        return None
     unknown = [str(key) for key in private if key not in declared]
     if unknown:
         raise no_such_field(name, cls, unknown)
-    if not declared:
-        return None
     missing = {
         key: info.get_default()
         for key, info in declared.items()

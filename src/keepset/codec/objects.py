@@ -43,7 +43,11 @@ def form_of(entry: Entry) -> Form | None:
         return None
     if is_model(cls):
         return Node(tags.OBJECT, models.splitter(members, name), head=1)
-    read = _tuple_reader(members) if issubclass(cls, tuple) else members.read
+    read: Callable[[Any], dict[str, Any]] = members.read
+    if issubclass(cls, tuple):
+        read = _tuple_reader(members)
+    elif issubclass(cls, msgspec.Struct) and not cls.__dictoffset__:
+        read = _struct_reader(members)
     return Node(tags.OBJECT, lambda value: [name, read(value)], head=1)
 
 
@@ -185,10 +189,19 @@ def _tuple_reader(members: Members) -> Callable[[Any], dict[str, Any]]:
     return read
 
 
+def _struct_reader(members: Members) -> Callable[[Any], dict[str, Any]]:
+    def read(value: Any) -> dict[str, Any]:
+        try:
+            return msgspec.structs.asdict(value)
+        except AttributeError:
+            return members.read(value)
+
+    return read
+
+
 def _maker(members: Members) -> Reader:
     cls, known, new = members.cls, members.known, object.__new__
-    direct = hasattr(cls, "__dictoffset__") and cls.__dictoffset__ != 0
-    direct = direct and not any(_in_slot(cls, name) for name in members.names)
+    direct = cls.__dictoffset__ != 0 and not any(_in_slot(cls, name) for name in members.names)
     hashed = _caches_hash(cls)
 
     def make(payload: list[Any]) -> Any:
