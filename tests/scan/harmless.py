@@ -92,6 +92,8 @@ def _texts(m: Maker, pick: Pick) -> Named:
     yield "code", 'headers = {"Authorization": f"Bearer {settings.access_token}"}'
     yield "content", "Keys look like AK" + "IA" + m.of(UPPER, 9) + "EXAMPLE in every guide."
     yield "content", "Export it as gh" + "p_" + "x" * 36 + " and go on."
+    yield "code", f"private_key = Ed{m.of(HEX[:10], 5)}PrivateKey.generate()"
+    yield "code", f"secret: app-credentials-v{m.random.randint(1, 9)}\ntoken: service-account-1\n"
     yield "code", ".s" + "k-cube-grid-container-wrapper .item { margin: 0 }"
     yield (
         "url",

@@ -43,7 +43,7 @@ def test_a_path_under_a_temporary_folder_is_found(value: object) -> None:
     [
         "/scratch is full",
         "I wrote it to /scratch/x.txt",
-        "/scratch/x is where I wrote the report to.",
+        "/scratch/x is where I wrote the report to",
         "/scratchy/x",
         "/scratch/../etc/hosts",
         "/home/ann/x",

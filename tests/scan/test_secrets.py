@@ -149,6 +149,15 @@ def test_letters_that_change_their_length_in_lower_case_do_not_move_what_is_mask
         assert masked.endswith("], x")
 
 
+def test_a_document_that_holds_a_url_with_a_password_is_masked_and_not_withheld(
+    scanner: Scanner,
+) -> None:
+    whole, secret = CARRIED["url"](Maker(1))
+    (finding,) = look(scanner, f'{{"dsn":"{whole}","retries":3}}')
+    assert not finding.whole
+    assert not _shares(secret, scanner.text(f'["{whole}"]'))
+
+
 def test_several_secrets_in_one_text_are_masked_each(scanner: Scanner) -> None:
     one, two = KINDS["anthropic"](Maker(1)), KINDS["github-classic"](Maker(2))
     text = f"first {one}, then {two}."

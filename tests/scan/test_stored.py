@@ -55,6 +55,7 @@ VALUES: dict[str, Any] = {
     "keys in part": {TEXT: [KEY], "plain": 1},
     "mixed keys": {1: KEY, "a": TEXT, (2, 3): [KEY], None: 1, False: KEY},
     "secret mixed keys": {1: KEY, KEY: [TEXT], (2, KEY): "x", KEY.encode(): 1},
+    "key and value of one name": {None: {KEY}, (1,): KEY},
     "ordered": OrderedDict(a=KEY, b=1),
     "ordered keys": OrderedDict({"a": 1, KEY: 2}),
     "default": defaultdict(list, {"a": [KEY]}),

@@ -90,12 +90,8 @@ class Judge:
             return
         lengths = (len(text) + len(_SEPARATOR) for text in texts)
         starts = list(accumulate(lengths, initial=0))
-        hit: set[int] = set()
-        for span in spans:
-            first = bisect_right(starts, span.start) - 1
-            last = bisect_right(starts, span.end - 1)
-            hit.update(range(first, min(last, len(entries))))
-        for index in sorted(hit):
+        # Nothing that is looked for goes across a separator.
+        for index in sorted({bisect_right(starts, span.start) - 1 for span in spans}):
             entry = entries[index]
             if not isinstance(entry, Entry):
                 entry = Entry(texts[index], *entry)

@@ -130,7 +130,7 @@ class Walk(ABC):
 
     def _enter(self, value: object, path: Path, name: str) -> bool:
         identity = id(value)
-        if identity in self._open or len(self._stack) > DEEPEST:
+        if identity in self._open or len(self._stack) >= DEEPEST:
             return False
         children = self.children(value, path, name)
         if children is None:
