@@ -59,7 +59,7 @@ check: .venv-test/.wheel ## hold style, types, layers, dependencies and docs to 
 	@$(call say,docs)
 	@$(TEST) -q tests/house -k docs
 
-bench: .venv-bench/.ready ## measure this machine, side by side with another saver (BENCH="--json")
+bench: .venv-bench/.ready ## measure this machine, side by side with other savers (BENCH="--quick")
 	@.venv-bench/bin/python -m keepset.cli bench $(BENCH)
 
 nightly: .venv-test/.wheel ## run the tests with 100,000 examples for each property
@@ -79,7 +79,7 @@ clean: ## take away all that these targets made
 .venv-bench/.ready: pyproject.toml
 	$(call make-venv,.venv-bench)
 	@$(call say,keepset and the savers that it is measured beside)
-	@.venv-bench/bin/python -m pip install --quiet --editable . --group bench
+	@.venv-bench/bin/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
 .venv-test/.ready: pyproject.toml

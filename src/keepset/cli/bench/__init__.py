@@ -1,0 +1,1 @@
+"""`keepset bench`: what a save costs here, measured beside other savers on the same states."""

@@ -1,0 +1,146 @@
+"""The bars that keepset is held to, each a figure of this run beside its limit.
+
+A bar is about ratios within one run wherever that can be, since machines differ; a figure that
+this run did not measure leaves its bar open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keepset.cli.bench.results import Figures, Life
+
+FLAT = 1.25
+"""How much more a step may cost in a history five times as long, to count as flat."""
+LINEAR = 1.1
+"""How many more bytes a later step may take than one of the first 200, to count as linear."""
+_MICRO = 1_000
+_MILLI = 1_000_000
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One limit.
+
+    Attributes:
+        name: What is limited.
+        unit: Of both figures.
+        measured: What this run measured; None where it did not.
+        limit: The most, or the least, that is allowed.
+        is_most: Whether it is the most.
+    """
+
+    name: str
+    unit: str
+    measured: float | None
+    limit: float
+    is_most: bool = True
+
+    @property
+    def met(self) -> bool | None:
+        """Whether it is kept; None where nothing was measured."""
+        if self.measured is None:
+            return None
+        return self.measured <= self.limit if self.is_most else self.measured >= self.limit
+
+
+def bars(figures: Figures) -> list[Bar]:
+    """Hold the figures of a run to every bar."""
+    return [*_bytes(figures), *_saves(figures), *_loads(figures), *_crowds(figures)]
+
+
+def _bytes(figures: Figures) -> Iterator[Bar]:
+    for steps, limit in ((200, 2.5), (1_000, 2.1)):
+        ours = figures.life("keepset", "lean", steps)
+        floor = figures.floor("lean", steps)
+        share = _over(ours and ours.disk_bytes, floor)
+        yield Bar(f"file, lean {steps}", "x of xz -9e", share, limit)
+    yield Bar("file, lean: a later step's bytes", "x of an early one's", _growth(figures), LINEAR)
+    empty = _of(figures.lives, "empty_bytes")
+    yield Bar("empty store", "KB", _over(empty, 1024), 128)
+    for steps in (200, 1_000):
+        raw = figures.life("raw", "lean", steps)
+        ours = figures.life("keepset", "lean", steps)
+        share = _over(ours and ours.written_bytes, raw and raw.written_bytes)
+        yield Bar(f"written to the disk, lean {steps}", "x of raw INSERTs", share, 2.5)
+
+
+def _growth(figures: Figures) -> float | None:
+    short, long = (figures.life("keepset", "lean", steps) for steps in (200, 1_000))
+    if short is None or long is None:
+        return None
+    later = (long.disk_bytes - short.disk_bytes) / (long.steps - short.steps)
+    return _over(later, short.disk_bytes / short.steps)
+
+
+def _of(lives: Sequence[Life], name: str) -> float | None:
+    return next((getattr(life, name) for life in lives if life.system == "keepset"), None)
+
+
+def _saves(figures: Figures) -> Iterator[Bar]:
+    for workload, limits in (
+        ("lean", ((200, 1.8), (1_000, 3.0))),
+        ("append_only", ((200, 1.4), (1_000, 1.4))),
+    ):
+        for steps, limit in limits:
+            ours, raw = figures.life("keepset", workload, steps), figures.life("raw", "lean", steps)
+            share = _over(ours and ours.save, raw and raw.save)
+            yield Bar(f"save at full, {workload} {steps}", "x of a raw INSERT", share, limit)
+    yield Bar(
+        "save at full, append_only: 1000 to 200 steps",
+        "x",
+        _slope(figures, "append_only", "full"),
+        FLAT,
+    )
+    for steps in (200, 1_000):
+        ours = figures.life("keepset", "lean", steps, "normal")
+        yield Bar(f"save at normal, lean {steps}", "us", _over(ours and ours.save, _MICRO), 250)
+    yield Bar(
+        "save at normal, lean: 1000 to 200 steps", "x", _slope(figures, "lean", "normal"), FLAT
+    )
+
+
+def _slope(figures: Figures, workload: str, durability: str) -> float | None:
+    short, long = (figures.life("keepset", workload, steps, durability) for steps in (200, 1_000))
+    return _over(long and long.save, short and short.save)
+
+
+def _loads(figures: Figures) -> Iterator[Bar]:
+    wanted: list[tuple[str, int | None, float]] = [
+        ("lean", 200, 4),
+        ("lean", 1_000, 12),
+        ("drafts", None, 5),
+        ("rare", None, 5),
+    ]
+    for workload, steps, limit in wanted:
+        ours = (
+            figures.longest("keepset", workload)
+            if steps is None
+            else figures.life("keepset", workload, steps)
+        )
+        what = workload if steps is None else f"{workload} {steps}"
+        newest = _over(ours and ours.load, _MILLI)
+        earlier = _over(ours and ours.load_earlier, _MILLI)
+        yield Bar(f"load the newest, {what}", "ms", newest, limit)
+        yield Bar(f"load an earlier one, {what}", "ms", earlier, 2 * limit)
+
+
+def _crowds(figures: Figures) -> Iterator[Bar]:
+    ours, saver = (figures.crowd("threads", name) for name in ("keepset", "saver"))
+    share = _over(ours and ours.steps_per_second, saver and saver.steps_per_second)
+    yield Bar("8 threads, steps per second", "x of SqliteSaver", share, 4, is_most=False)
+    yield Bar("8 threads, p99 of a save", "ms", _over(ours and ours.save_p99, _MILLI), 5)
+    many = figures.crowd("processes", "keepset")
+    yield Bar("8 processes, saves refused", "", sum(many.refused.values()) if many else None, 0)
+    yield Bar(
+        "8 processes, slowest to fastest", "x", many.evenness if many else None, 0.5, is_most=False
+    )
+    opened = figures.opening("keepset")
+    yield Bar("8 processes open a new store, refused", "", opened.failures if opened else None, 0)
+
+
+def _over(above: Any, below: Any) -> float | None:
+    """Divide two figures; None where one is missing."""
+    return None if above is None or not below else above / below

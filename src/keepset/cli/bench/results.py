@@ -1,0 +1,239 @@
+"""What was measured, in bytes and nanoseconds, as it stands in the JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from keepset.cli.bench.cases import Case, Crowd, Opening
+
+Answer = Mapping[str, Any]
+_SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Life:
+    """One system over one history; times are medians over the rounds.
+
+    Attributes:
+        system: Name of the system.
+        workload: Name of the history.
+        steps: Its length.
+        durability: ``full`` or ``normal``.
+        rounds: How often it was measured.
+        save: Median of all saves of a round, nanoseconds.
+        save_p99: 99th percentile of them.
+        save_first: Median of the first tenth of the saves.
+        save_last: Median of the last tenth.
+        empty_bytes: An empty store.
+        disk_bytes: The file after its log is cut, without VACUUM, less an empty store.
+        written_bytes: Bytes that went to the disk; None where nobody counts them.
+        written_by: Who counted.
+        open: Opening the store, nanoseconds.
+        load: Reading the newest checkpoint with the store just opened, file cache warm.
+        load_middle: Reading the one in the middle.
+        load_earlier: Reading the slowest of five earlier ones.
+        exact: Whether what was loaded is what was saved.
+    """
+
+    system: str
+    workload: str
+    steps: int
+    durability: str
+    rounds: int
+    save: float
+    save_p99: float
+    save_first: float
+    save_last: float
+    empty_bytes: int
+    disk_bytes: int
+    written_bytes: int | None
+    written_by: str | None
+    open: float
+    load: float
+    load_middle: float
+    load_earlier: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a history holds.
+
+    Attributes:
+        workload: Name of the history.
+        steps: Its length.
+        changed_bytes: All that changed, packed one by one.
+        floor_bytes: All of it in one piece, as ``xz -9e`` packs it.
+    """
+
+    workload: str
+    steps: int
+    changed_bytes: int
+    floor_bytes: int
+
+
+@dataclass(frozen=True)
+class Throng:
+    """Many threads or processes that saved to one file.
+
+    Attributes:
+        part: ``threads`` or ``processes``.
+        system: Name of the system.
+        many: How many there were.
+        seconds: How long a round lasted.
+        rounds: How often it was measured.
+        steps_per_second: Saves of all of them together.
+        save: Median of a save, nanoseconds.
+        save_p99: 99th percentile; of the slowest process, where there are several.
+        save_most: The slowest save.
+        evenness: Saves of the slowest to those of the fastest.
+        refused: Reason -> how many saves were refused for it.
+    """
+
+    part: str
+    system: str
+    many: int
+    seconds: float
+    rounds: int
+    steps_per_second: float
+    save: float | None
+    save_p99: float | None
+    save_most: float | None
+    evenness: float
+    refused: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Many processes that opened new stores at once.
+
+    Attributes:
+        system: Name of the system.
+        many: How many there were.
+        rounds: How many stores.
+        failures: How many of the stores were refused to at least one process.
+        refused: Reason -> how often.
+    """
+
+    system: str
+    many: int
+    rounds: int
+    failures: int
+    refused: Mapping[str, int]
+
+
+@dataclass
+class Figures:
+    """All that was measured so far."""
+
+    lives: list[Life] = field(default_factory=list)
+    floors: list[Floor] = field(default_factory=list)
+    throngs: list[Throng] = field(default_factory=list)
+    openings: list[Opened] = field(default_factory=list)
+
+    def life(self, system: str, workload: str, steps: int, durability: str = "full") -> Life | None:
+        """Find one system's figures over one history."""
+        wanted = (system, workload, steps, durability)
+        return next(
+            (x for x in self.lives if (x.system, x.workload, x.steps, x.durability) == wanted),
+            None,
+        )
+
+    def longest(self, system: str, workload: str) -> Life | None:
+        """Find one system's figures over the longest history of a name."""
+        found = [x for x in self.lives if (x.system, x.workload) == (system, workload)]
+        return max(found, key=lambda life: life.steps, default=None)
+
+    def floor(self, workload: str, steps: int) -> int | None:
+        """Find the fewest bytes of a history."""
+        found = (x for x in self.floors if (x.workload, x.steps) == (workload, steps))
+        return next((x.floor_bytes for x in found), None)
+
+    def crowd(self, part: str, system: str) -> Throng | None:
+        """Find one system's figures among threads or processes."""
+        return next((x for x in self.throngs if (x.part, x.system) == (part, system)), None)
+
+    def opening(self, system: str) -> Opened | None:
+        """Find how a system's stores were opened."""
+        return next((x for x in self.openings if x.system == system), None)
+
+
+def as_life(case: Case, rounds: Sequence[Answer]) -> Life:
+    """Put the rounds of one case together."""
+    times = ("save", "save_p99", "save_first", "save_last")
+    loads = ("open", "load", "load_middle", "load_earlier")
+    written = [one["written_bytes"] for one in rounds]
+    return Life(
+        system=case.system,
+        workload=case.workload,
+        steps=case.steps,
+        durability=case.durability,
+        rounds=len(rounds),
+        **{name: _median(rounds, name) for name in (*times, *loads)},
+        empty_bytes=int(_median(rounds, "empty_bytes")),
+        disk_bytes=int(_median(rounds, "disk_bytes")),
+        written_bytes=None if None in written else int(median(written)),
+        written_by=rounds[0]["written_by"],
+        exact=all(one["exact"] for one in rounds),
+    )
+
+
+def _median(rounds: Sequence[Answer], name: str) -> float:
+    return float(median(one[name] for one in rounds))
+
+
+def as_throng(crowd: Crowd, rounds: Sequence[Sequence[Answer]]) -> Throng:
+    """Put the rounds of many together; each round has an answer of each process."""
+    return Throng(
+        part=crowd.part,
+        system=crowd.system,
+        many=crowd.many,
+        seconds=crowd.seconds,
+        rounds=len(rounds),
+        steps_per_second=median(_speed(answers) for answers in rounds),
+        save=_of_each(rounds, "save", median),
+        save_p99=_of_each(rounds, "save_p99", max),
+        save_most=_of_each(rounds, "save_most", max),
+        evenness=median(_evenness(answers) for answers in rounds),
+        refused=_sum([one["refused"] for answers in rounds for one in answers]),
+    )
+
+
+def _speed(answers: Sequence[Answer]) -> float:
+    return float(sum(sum(one["by_thread"]) * _SECOND / one["took"] for one in answers))
+
+
+def _evenness(answers: Sequence[Answer]) -> float:
+    counts: list[int] = [count for one in answers for count in one["by_thread"]]
+    return min(counts) / max(1, *counts)
+
+
+def _of_each(
+    rounds: Sequence[Sequence[Answer]], name: str, choose: Callable[[list[float]], float]
+) -> float | None:
+    told = [[one[name] for one in answers if one[name] is not None] for answers in rounds]
+    chosen = [choose(each) for each in told if each]
+    return median(chosen) if chosen else None
+
+
+def as_opened(opening: Opening, rounds: Sequence[Sequence[Answer]]) -> Opened:
+    """Put the rounds of opening together."""
+    refused = [[x["refused"] for x in answers if x["refused"]] for answers in rounds]
+    return Opened(
+        system=opening.system,
+        many=opening.many,
+        rounds=len(rounds),
+        failures=sum(bool(each) for each in refused),
+        refused=_sum([{reason: 1} for each in refused for reason in each]),
+    )
+
+
+def _sum(counted: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in counted:
+        for reason, count in one.items():
+            total[reason] = total.get(reason, 0) + count
+    return total

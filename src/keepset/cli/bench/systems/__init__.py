@@ -1,0 +1,1 @@
+"""The systems that are measured, each in a module with a class `Measured`."""
