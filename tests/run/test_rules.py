@@ -217,3 +217,49 @@ def test_a_viewer_reads_and_never_writes(tmp_path: Path) -> None:
         ):
             with pytest.raises(PolicyError, match="viewer"):
                 write()
+
+
+class Kept(TypedDict, total=False):
+    ids: Annotated[list[str], ks.Keep()]
+    docs: Annotated[list[dict[str, str]], ks.Keep()]
+    answers: Annotated[list[dict[str, Any]], ks.Keep()]
+
+
+class Accepted(TypedDict, total=False):
+    ids: Annotated[list[str], ks.Keep()]
+    docs: Annotated[list[dict[str, str]], ks.Keep(allow="content.beside-ids")]
+    answers: Annotated[list[dict[str, Any]], ks.Keep(allow="response.object")]
+
+
+def belongs_not() -> dict[str, Any]:
+    ids = [f"doc-{n}" for n in range(9)]
+    usage = {"input_tokens": 5, "output_tokens": 7}
+    return {
+        "ids": ids,
+        "docs": [{"id": one, "text": "words " * 500} for one in ids],
+        "answers": [{"content": "yes", "usage": usage, "model": "m"}],
+    }
+
+
+def test_responses_and_content_beside_its_ids_are_stored_and_reported() -> None:
+    with ks.open("memory:") as store:
+        run = store.run(Kept, "r")
+        state = belongs_not()
+        for _ in range(5):
+            run.save("one", state)
+            state["answers"].append(dict(state["answers"][0]))
+        assert {f.kind for f in run.findings} == {"content.beside-ids", "response.object"}
+        assert sorted(run.finding_counts) == [1, 5]
+        assert len(store.run(Kept, "r").state["answers"]) == 5
+
+
+def test_strict_refuses_responses_and_content_beside_its_ids_unless_the_field_allows_it() -> None:
+    with ks.open("memory:", mode="strict") as store:
+        for left_out in ("docs", "answers"):
+            state = belongs_not()
+            del state[left_out]
+            with pytest.raises(PolicyError) as refused:
+                store.run(Kept, "r").save("one", state)
+            assert refused.value.code in {"policy.content-beside-ids", "policy.response-object"}
+        store.run(Accepted, "r").save("one", belongs_not())
+        assert len(store.runs()) == 1

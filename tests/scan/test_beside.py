@@ -21,7 +21,7 @@ class Document:
 
 
 def beside(scanner: Scanner, **fields: object) -> list[Finding]:
-    found = scanner.structure(fields, lambda _: None)
+    found = scanner.beside(fields)
     return [finding for finding in found if finding.kind == "content.beside-ids"]
 
 

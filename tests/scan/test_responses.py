@@ -70,15 +70,20 @@ class Plain:
         self.__dict__.update(fields)
 
 
-def structure(scanner: Scanner, **fields: object) -> list[Finding]:
-    return scanner.structure(fields, lambda _: None)
+def responses(scanner: Scanner, **fields: object) -> list[Finding]:
+    found = [
+        finding
+        for name, value in fields.items()
+        for finding in scanner.leaves(value, (name,), name=name, parts=lambda _: None)
+    ]
+    return [finding for finding in found if finding.kind == "response.object"]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_response_is_found_as_a_mapping_and_as_an_object(scanner: Scanner, shape: str) -> None:
     fields = SHAPES[shape]
     for value in (fields, Plain(fields)):
-        (finding,) = structure(scanner, answer=value)
+        (finding,) = responses(scanner, answer=value)
         assert (finding.kind, finding.detail) == ("response.object", shape)
         assert finding.path == ("answer",)
         assert "Extract(" in finding.advice
@@ -87,19 +92,19 @@ def test_a_response_is_found_as_a_mapping_and_as_an_object(scanner: Scanner, sha
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_response_is_found_in_a_list_and_below(scanner: Scanner, shape: str) -> None:
     fields = SHAPES[shape]
-    (finding,) = structure(scanner, turns=[{"role": "user", "content": "q"}, {"raw": fields}])
+    (finding,) = responses(scanner, turns=[{"role": "user", "content": "q"}, {"raw": fields}])
     assert finding.path == ("turns", 1, "raw")
 
 
 def test_the_advice_names_the_paths_to_leave_out(scanner: Scanner) -> None:
     message = {**SHAPES["langchain.message"], "usage_metadata": None}
-    (finding,) = structure(scanner, messages=[message])
+    (finding,) = responses(scanner, messages=[message])
     assert 'Keep(without=("*.response_metadata",))' in finding.advice
 
 
 def test_an_empty_answer_with_tool_calls_beside_it_is_a_response(scanner: Scanner) -> None:
     message = {"type": "ai", "content": "", "additional_kwargs": {"tool_calls": [{"id": "c"}]}}
-    assert structure(scanner, messages=[message])
+    assert responses(scanner, messages=[message])
 
 
 def test_what_only_has_some_of_the_names_is_no_response(scanner: Scanner) -> None:
@@ -114,17 +119,20 @@ def test_what_only_has_some_of_the_names_is_no_response(scanner: Scanner) -> Non
         {"output": "done", "status": "ok"},
         {"message": "hi", "done": True},
     ]
-    assert not structure(scanner, items=harmless, answer="text")
+    assert not responses(scanner, items=harmless, answer="text")
 
 
 def test_a_response_is_looked_into_no_further(scanner: Scanner) -> None:
     nested = {**SHAPES["openai.chat"], "raw": SHAPES["anthropic.message"]}
-    assert [finding.detail for finding in structure(scanner, answer=nested)] == ["openai.chat"]
+    assert [finding.detail for finding in responses(scanner, answer=nested)] == ["openai.chat"]
 
 
 def test_an_object_that_the_codec_opens_is_looked_into(scanner: Scanner) -> None:
     inner = SHAPES["openai.chat"]
-    found = scanner.structure(
-        {"turn": Answer()}, lambda value: [("raw", inner)] if isinstance(value, Answer) else None
+    found = scanner.leaves(
+        Answer(),
+        ("turn",),
+        name="turn",
+        parts=lambda value: [("raw", inner)] if isinstance(value, Answer) else None,
     )
     assert [finding.path for finding in found] == [("turn", "raw")]

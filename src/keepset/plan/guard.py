@@ -58,6 +58,21 @@ class Guard:
         findings = self.scanner.leaves(value, path, name=field.name, parts=self.codec.parts)
         return [finding for finding in findings if not allowed(field, finding)]
 
+    def across(self, contract: Contract, values: Mapping[str, Any]) -> list[Finding]:
+        """Look across the fields that are stored: content whose ids stand beside it.
+
+        Raises:
+            PolicyError: The mode refuses a finding.
+        """
+        findings = [
+            finding
+            for finding in self.scanner.beside(values)
+            if not allowed(contract.fields[str(finding.path[0])], finding)
+        ]
+        if findings and self.mode is Mode.STRICT:
+            raise refusal(findings)
+        return findings
+
     def decide(
         self, field: Field, value: Any, path: Path, findings: Sequence[Finding]
     ) -> Mapping[Path, object]:

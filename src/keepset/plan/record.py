@@ -25,6 +25,9 @@ from keepset.plan.packing import (
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
 from keepset.scan import Finding, oversize
 
+LARGE_CONTENT = 4096
+"""From this many bytes on, a field that is written whole may be content beside its ids."""
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -212,6 +215,9 @@ def record(
         fields[name], change = recorder.record(spec, value)
         if change:
             changes[name] = change
+    if any(change.is_whole and change.size >= LARGE_CONTENT for change in changes.values()):
+        known = {name: value for name, value in values.items() if name in contract.fields}
+        recorder.findings += recorder.guard.across(contract, known)
     seq = memory.seq + 1
     for name, before in memory.fields.items():
         if name not in values and (before.stored is not None or memory.whole):

@@ -24,7 +24,7 @@ from keepset.plan.writes import Claim, Fork, Save, Saved
 from keepset.run.checkpoint import Checkpoint, as_checkpoint
 from keepset.run.reader import Reader
 from keepset.run.services import Services
-from keepset.scan import Finding
+from keepset.run.tally import Tally
 from keepset.verdict.examine import verdicts_on
 from keepset.verdict.field import Verdicts
 from keepset.verdict.status import Status
@@ -44,7 +44,7 @@ class RunCore:
         self.guard = services.guard(contract)
         self.codec = self.guard.codec
         self.reader = Reader(services, run_id, self.codec)
-        self.findings: list[Finding] = []
+        self.tally = Tally()
         self.changed_pins: tuple[str, ...] = ()
         self.branch: int | None = None
         self.last_step = ""
@@ -142,7 +142,7 @@ class RunCore:
             self._stored, self._state = None, state
             self.last_step = recorded.step.name
             self.branch = saved.line.branch
-            self.findings += recorded.findings
+            self.tally.add(recorded.findings)
             return as_checkpoint(recorded.step, saved.line, self.codec)
 
     def _land(
@@ -228,7 +228,7 @@ class RunCore:
             findings = self.guard.look(_METADATA, dict(metadata), path)
             put = self.guard.decide(_METADATA, dict(metadata), path, findings)
             packed = self.codec.pack(dict(metadata), path, substitute=put or None)
-            self.findings += findings
+            self.tally.add(findings)
         return Header(
             checkpoint=self.services.new_id(now),
             name=self.services.scanner.text(step),

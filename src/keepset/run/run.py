@@ -38,8 +38,16 @@ class _Either:
 
     @property
     def findings(self) -> Sequence[Finding]:
-        """What the detectors found in what this run has saved so far, in this process."""
-        return tuple(self.core.findings)
+        """What the detectors met in what this run has saved so far, in this process.
+
+        Of findings that differ only in the positions of items, the first one is here.
+        """
+        return self.core.tally.findings()
+
+    @property
+    def finding_counts(self) -> Sequence[int]:
+        """How often each of `findings` was met."""
+        return self.core.tally.counts()
 
     @property
     def changed_pins(self) -> Sequence[str]:

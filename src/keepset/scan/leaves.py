@@ -21,6 +21,7 @@ from keepset.scan.reasons import (
     SECRET_TYPE,
     advice,
 )
+from keepset.scan.responses import response
 from keepset.scan.values import plausible
 from keepset.scan.walk import Children, Parts, Walk, items_of
 
@@ -82,12 +83,14 @@ class Leaves(Walk):
         self._judge = Judge(known)
         self._places = places
         self._findings: list[Finding] = []
+        self._responses: list[Finding] = []
 
     def found(self) -> list[Finding]:
         """Give all findings, one of a kind and place, secret keys as their positions."""
         self._judge.flush()
         findings = self._judge.findings + self._findings
-        return list(dict.fromkeys(self._finished(finding) for finding in findings))
+        finished = dict.fromkeys(self._finished(finding) for finding in findings)
+        return [*finished, *(self._hidden(finding) for finding in self._outermost())]
 
     def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
         """Look at a text."""
@@ -102,6 +105,8 @@ class Leaves(Walk):
         sort = _sort(type(value))  # type: ignore[arg-type]  # mypy asks it of instances
         if sort is _Sort.PLAIN:
             self._labelled(value, path)
+            if type(value) is dict:
+                self._response(value, path)
             return self.plain(value, path)
         if sort is _Sort.OBJECT:
             return self._object(value, path)
@@ -123,7 +128,22 @@ class Leaves(Walk):
                 self._judge.add(Entry(text, path, element, item.place, whole))
         return [(item.element, item.child) for item in items]
 
+    def _response(self, value: object, path: Path) -> None:
+        finding = response(value, path)
+        if finding is not None:
+            self._responses.append(finding)
+
+    def _outermost(self) -> list[Finding]:
+        """Give the responses that are not a part of another one; an outer one was met first."""
+        outer: dict[Path, Finding] = {}
+        for finding in self._responses:
+            path = finding.path
+            if not any(path[:length] in outer for length in range(len(path))):
+                outer[path] = finding
+        return list(outer.values())
+
     def _object(self, value: object, path: Path) -> Children | None:
+        self._response(value, path)
         children = self.opened(value)
         if children is not None:
             names = [element for element, _ in children]
@@ -179,13 +199,24 @@ class Leaves(Walk):
             detail = f"name.{promise.name.lower()}"
             self._findings.append(Finding(SECRET_NAME, (*path, where), detail, ""))
 
+    def _safe(self, path: Path) -> Path:
+        """Put the position in place of each secret key in a path."""
+        keys = self._judge.secret_keys
+        return tuple(
+            keys.get((path[:i], element), element) if isinstance(element, str) else element
+            for i, element in enumerate(path)
+        )
+
+    def _hidden(self, finding: Finding) -> Finding:
+        """Report a response under a secret key at a path, and with advice, that do not show it."""
+        path = self._safe(finding.path)
+        if path == finding.path:
+            return finding
+        return replace(finding, path=path, advice=advice(finding.kind, path))
+
     def _finished(self, finding: Finding) -> Finding:
         """Put the position in place of each secret key in the path, and add the advice."""
-        keys = self._judge.secret_keys
-        path = tuple(
-            keys.get((finding.path[:i], element), element) if isinstance(element, str) else element
-            for i, element in enumerate(finding.path)
-        )
+        path = self._safe(finding.path)
         said = advice(finding.kind, path, whole=finding.whole, in_key=finding.in_key)
         return replace(finding, path=path, advice=said)
 

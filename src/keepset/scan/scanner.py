@@ -9,10 +9,9 @@ from keepset.scan.finding import Finding, Path
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.leaves import Leaves
 from keepset.scan.places import Places
-from keepset.scan.reasons import RESPONSE_OBJECT, advice
-from keepset.scan.responses import response
+from keepset.scan.reasons import advice
 from keepset.scan.texts import masked, secrets
-from keepset.scan.walk import Children, Parts, Walk
+from keepset.scan.walk import Parts
 
 
 class Scanner:
@@ -37,7 +36,7 @@ class Scanner:
         self._places = Places(temporary_roots, made_paths)
 
     def leaves(self, value: object, path: Path, *, name: str, parts: Parts) -> list[Finding]:
-        """Look at every leaf of a value: secrets, live handles, temporary paths.
+        """Look at every leaf of a value: secrets, live handles, temporary paths, model responses.
 
         Args:
             value: The value.
@@ -58,17 +57,13 @@ class Scanner:
         walk.run(value, path, below[-1] if below else name)
         return walk.found()
 
-    def structure(self, fields: Mapping[str, object], parts: Parts) -> list[Finding]:
-        """Look at the shape of a state: model responses kept whole, content beside its ids.
+    def beside(self, fields: Mapping[str, object]) -> list[Finding]:
+        """Look across the fields of a state for content whose ids stand beside it.
 
         Args:
             fields: Values of the state by field.
-            parts: As in `leaves`.
         """
-        walk = _Responses(parts)
-        for name, value in fields.items():
-            walk.run(value, (name,), name)
-        return beside_ids(fields) + [self._safe(finding) for finding in walk.found]
+        return beside_ids(fields)
 
     def text(self, text: str) -> str:
         """Give a text with every secret in it masked, for a message or a log."""
@@ -83,30 +78,3 @@ class Scanner:
                     said = advice(kind, above, in_key=True)
                     return [Finding(kind, above, spans[0].detail, said, in_key=True)]
         return []
-
-    def _safe(self, finding: Finding) -> Finding:
-        """Report a response under a key that is a secret at the path of the mapping."""
-        hidden = self._in_path(finding.path)
-        if not hidden:
-            return finding
-        return Finding(RESPONSE_OBJECT, hidden[0].path, finding.detail, finding.advice)
-
-
-class _Responses(Walk):
-    """Finds model responses; what is inside one is part of it."""
-
-    def __init__(self, parts: Parts) -> None:
-        super().__init__(parts)
-        self.found: list[Finding] = []
-
-    def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
-        """Pass by: no text is a response."""
-
-    def children(self, value: object, path: Path, name: str) -> Children | None:
-        del name
-        finding = response(value, path)
-        if finding is None:
-            children = self.plain(value, path)
-            return self.opened(value) if children is None else children
-        self.found.append(finding)
-        return None

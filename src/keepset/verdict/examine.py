@@ -44,7 +44,7 @@ def verdicts_on(  # noqa: PLR0913 - two of the six only multiply the costs
         runs: Number of runs, for the costs.
     """
     found: defaultdict[str, list[Finding]] = defaultdict(list)
-    for finding in scanner.structure(values, codec.parts):
+    for finding in scanner.beside(values):
         found[str(finding.path[0])].append(finding)
     examined = {}
     for name, value in values.items():
