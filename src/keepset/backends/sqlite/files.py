@@ -104,6 +104,14 @@ def make_file(path: Path) -> bool:
     return True
 
 
+def _size(path: Path) -> int:
+    """Bytes of a file, 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def check_file(path: Path, application: int, newest: int) -> None:
     """Refuse a file that is not a store, without opening it for writing.
 
@@ -119,10 +127,11 @@ def check_file(path: Path, application: int, newest: int) -> None:
         StoreError: Not a database, another application's, or of a newer keepset.
         IntegrityError: Cut off or damaged.
     """
+    # The log first: another process may be making the store, and the database is there before it.
+    logged = _size(path.with_name(f"{path.name}-wal"))
     size = path.stat().st_size
     if size == 0:
-        log = path.with_name(f"{path.name}-wal")
-        if log.exists() and log.stat().st_size:
+        if logged:
             raise IntegrityError(
                 f"{path} is empty, but its write-ahead log is not",
                 code="store.damaged",
