@@ -105,7 +105,7 @@ class Chain:
         """Write so many characters of text, cut at the end."""
         words: list[str] = []
         length = 0
-        while length < characters:
+        while length <= characters:
             following = self._followers.get(self._pair)
             if not following:
                 self._pair = self._any(self._pairs)
