@@ -111,14 +111,17 @@ def test_what_lies_between_the_fields_of_a_structure_is_not_stored() -> None:
     array = np.frombuffer(bytearray(b"\xee" * ALIGNED.itemsize), ALIGNED)
     array = array.copy()
     array.view("u1")[:] = 0xEE
-    array["c"] = "x"
-    assert b"\xee" * 7 not in CODEC.pack(array).replace(b"\xee" * 8, b"")
+    array["a"], array["b"], array["c"] = 0, 0, "x"
+    assert b"\xee" in array.tobytes()
+    assert b"\xee" not in CODEC.pack([array, array[0]])
 
 
 def test_what_fills_up_an_extended_number_is_not_stored() -> None:
     memory = np.frombuffer(bytearray(b"\xee" * 64), dtype="u1").copy()
     numbers = memory.view("longdouble")
     numbers[:] = 1.5
+    if np.finfo("longdouble").nmant == 63:
+        memory.reshape(-1, numbers.itemsize)[:, 10:] = 0xEE
     for value in (numbers, numbers[0], numbers[::2], numbers.view("clongdouble")):
         assert b"\xee\xee" not in CODEC.pack(value)
     with pytest.raises(PolicyError, match="long double"):

@@ -119,6 +119,17 @@ def test_what_needs_the_stack_by_itself_gets_one_of_its_own() -> None:
     assert frames_left(20, lambda: CODEC.unpack(packed)) == [pattern]
 
 
+def test_a_conversion_that_needs_the_stack_gets_one_of_its_own() -> None:
+    def count(n: int) -> int:
+        return n and 1 + count(n - 1)
+
+    types = TypeRegistry()
+    types.register("m/1", Money, to=lambda m: count(m.cents), back=lambda n: Money(count(n)))
+    codec = Codec(types)
+    packed = frames_left(30, lambda: codec.pack([Money(200)]))
+    assert frames_left(30, lambda: codec.unpack(packed)) == [Money(200)]
+
+
 def test_a_cycle_is_refused_with_the_path_where_it_closes() -> None:
     listing: list[Any] = [1]
     listing.append({"again": listing})

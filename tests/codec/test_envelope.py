@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 import zlib
 from typing import Any
 
@@ -107,6 +108,15 @@ def test_a_frame_that_is_not_whole_or_lies_about_its_size_is_an_error(frame: byt
     with pytest.raises(DecodeError) as caught:
         decompress(frame, 200_000_000)
     assert caught.value.code == "decode.compressed"
+
+
+def test_a_frame_that_lies_about_its_size_takes_no_memory() -> None:
+    tracemalloc.start()
+    with pytest.raises(DecodeError):
+        decompress(_frame_that_claims(100_000_000), 200_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1_000_000
 
 
 @given(st.binary(max_size=2000))

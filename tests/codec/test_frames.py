@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepset.codec import Codec
+from keepset.codec.arrow import is_compressed
 from keepset.codec.framing import extension
 from keepset.errors import DecodeError, PolicyError
 
@@ -93,6 +94,19 @@ def test_a_stream_with_compressed_buffers_is_an_error_and_not_opened() -> None:
         for codec in ("zstd", "lz4"):
             with pytest.raises(DecodeError):
                 CODEC.unpack(_stored(table, compression=codec))
+
+
+def test_a_dictionary_with_compressed_buffers_is_seen_by_itself() -> None:
+    words = pa.table({"a": pa.array(["x", "y"]).dictionary_encode()})
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, words.schema, options=options) as writer:
+        writer.write_table(words)
+    reader = pa.ipc.MessageReader.open_stream(sink.getvalue())
+    schema, dictionary = (reader.read_next_message().serialize().to_pybytes() for _ in range(2))
+    end = b"\xff\xff\xff\xff\0\0\0\0"
+    assert is_compressed(schema + dictionary + end)
+    assert not is_compressed(schema + end)
 
 
 PACKED = [CODEC.pack(frame) for frame in FRAMES.values()]

@@ -93,6 +93,15 @@ def test_bytes_after_the_end_are_an_error(value: Any, more: bytes) -> None:
     assert caught.value.code == "decode.trailing"
 
 
+def test_bytes_after_the_end_inside_an_extension_are_an_error() -> None:
+    longer = extension(32, b"\x90\xc0")
+    for data in (longer, b"\x91" + longer, b"\x92" + longer):
+        for read in (CODEC.unpack, lambda data: Parse(CODEC._known, data).value()):
+            with pytest.raises(DecodeError) as caught:
+                read(data)
+            assert caught.value.code == "decode.trailing"
+
+
 @given(VALUES)
 def test_bytes_that_end_early_are_an_error(value: Any) -> None:
     packed = CODEC.pack(value)
@@ -110,8 +119,8 @@ BOMBS: dict[str, bytes] = {
     "extension of 4 GB": b"\xc9\xff\xff\xff\xff\x20",
     "tuple of 4 G": extension(32, b"\xdd\xff\xff\xff\xff"),
     "deque bound by 2**70": extension(39, b"\x92" + extension(1, b"\x40" + b"\0" * 8) + b"\x90"),
-    "fraction of 1 MB": extension(6, b"\0\x08\0\0" + b"\1" * 1_000_000),
-    "pattern of 1 MB": extension(41, b"\x92\xdb\0\x10\0\0" + b"(" * 0x100000 + b"\x20"),
+    "fraction of 1 MB": extension(6, b"\0\0\0\1\1" + b"\1" * 1_000_000),
+    "pattern of 1 MB": extension(41, b"\x92\xdb\0\x10\0\0" + b"a" * 0x100000 + b"\x20"),
     "pattern of 10,000 groups": extension(41, b"\x92\xda\x27\x10" + b"(" * 10_000 + b"\x20"),
     "pattern that prints": extension(41, b"\x92\xa1a\xcc\xa0"),
     "array of no bytes": extension(17, b"\0\0\0\x0d\x93\xa3|V0\xa1C\x91\xce\xff\xff\xff\xff"),

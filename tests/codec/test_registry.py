@@ -61,6 +61,7 @@ def test_a_class_that_was_defined_anew_takes_the_place_of_the_old_one() -> None:
     types.register("order/1", old)
     codec = Codec(types)
     packed = codec.pack(old(1))
+    assert type(codec.unpack(packed)) is old
     types.register("order/1", new)
     assert type(codec.unpack(packed)) is new
     assert codec.pack(old(1)) == packed
