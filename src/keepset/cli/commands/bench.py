@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Example:
   keepset bench --quick
-  keepset bench --only lean --only threads --json
+  keepset bench --only lean --only processes --json
 """
 
 
