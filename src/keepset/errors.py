@@ -7,7 +7,7 @@ succeed when it is made again. Messages hold paths, types, ids and digests, neve
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class KeepsetError(Exception):
@@ -34,6 +34,12 @@ class KeepsetError(Exception):
         """Give the message with its code, and the hint on a line of its own."""
         text = f"{self.message} [{self.code}]"
         return f"{text}\n{self.hint}" if self.hint else text
+
+    def within(self, place: str) -> Self:
+        """Give the same error with the place where it happened in front of its message."""
+        return type(self)(
+            f"{place}: {self.message}", code=self.code, hint=self.hint, retryable=self.retryable
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by keyword, so that an error crosses a process boundary whole."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keepset.delta.apply import MISSING, Missing, apply, blob_refs, stands_alone
 from keepset.delta.change import ABSENT, LARGE, Change, whole
 from keepset.delta.diff import diff
-from keepset.delta.frozen import Frozen, freeze
+from keepset.delta.frozen import Frozen, extends, freeze
 
 __all__ = [
     "ABSENT",
@@ -17,6 +17,7 @@ __all__ = [
     "apply",
     "blob_refs",
     "diff",
+    "extends",
     "freeze",
     "stands_alone",
     "whole",

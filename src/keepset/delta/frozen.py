@@ -94,6 +94,16 @@ class Frozen:
         return self.data[self.start :].decode()
 
 
+def extends(new: Frozen, old: Frozen) -> bool:
+    """Tell whether a value is an older one with something added at its end.
+
+    True of equal values, and of lists, mappings and texts that begin as the older one did.
+    """
+    if old.kind is not new.kind or new.count < old.count or new.kind is Kind.ATOM:
+        return old.data == new.data
+    return new.data.startswith(memoryview(old.data)[old.start :], new.start)
+
+
 def freeze(value: object, pack: Callable[[object, Path], bytes]) -> Frozen:
     """Take a picture of a value.
 

@@ -53,6 +53,20 @@ class Guard:
                 hint="Give each field a rule, such as Annotated[…, Keep()].",
             )
 
+    def require_growth(self, field: Field) -> None:
+        """Refuse a field that was declared to grow only and has changed otherwise.
+
+        Raises:
+            PolicyError: The field is ``append_only`` and the mode does more than observe.
+        """
+        rule = field.rule
+        if isinstance(rule, Keep) and rule.append_only and self.mode is not Mode.OBSERVE:
+            raise PolicyError(
+                f"{field.name} is declared append_only, and what it held before has changed",
+                code="policy.append-only",
+                hint="Add to its end only, or take append_only from its rule.",
+            )
+
     def look(self, field: Field, value: Any, path: Path) -> list[Finding]:
         """Look at every leaf of a value; what the field's rule allows is left out."""
         findings = self.scanner.leaves(value, path, name=field.name, parts=self.codec.parts)

@@ -24,12 +24,19 @@ def is_pin(name: str) -> bool:
 
 
 def pin_of(name: str, value: Any, codec: Codec) -> bytes:
-    """Digest of a value that is not stored: SHA-256 of its packed form, 16 bytes.
+    """Digest of a value that is not stored: SHA-256, 16 bytes.
+
+    It is taken of the packed form; of a list, of the digests of its items in order of the digests,
+    since a loader may give the same documents in another order.
 
     Raises:
         PolicyError: The value cannot be packed, so that it cannot be compared later.
     """
-    return hashlib.sha256(codec.pack(value, (name,))).digest()[:16]
+    if type(value) is not list:
+        return hashlib.sha256(codec.pack(value, (name,))).digest()[:16]
+    items = (codec.pack(item, (name, index)) for index, item in enumerate(value))
+    digests = sorted(hashlib.sha256(item).digest() for item in items)
+    return hashlib.sha256(b"list" + b"".join(digests)).digest()[:16]
 
 
 def project(contract: Contract, values: Mapping[str, Any], codec: Codec) -> dict[str, Any]:

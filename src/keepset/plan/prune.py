@@ -67,19 +67,30 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """A run after pruning.
+    """What a pruning did.
 
     Attributes:
-        lines: What its lines hold from now on.
-        blobs: Digests of the large values that stay.
-        removed: How many checkpoints go.
+        removed: How many checkpoints went.
         kept: How many stay.
     """
 
-    lines: tuple[Rewritten, ...]
-    blobs: tuple[bytes, ...]
     removed: int
     kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shorter:
+    """A run with less.
+
+    Attributes:
+        pruned: How many checkpoints go and stay.
+        lines: What its lines hold from now on.
+        blobs: Digests of the large values that stay.
+    """
+
+    pruned: Pruned
+    lines: tuple[Rewritten, ...]
+    blobs: tuple[bytes, ...]
 
 
 class _Writer:
@@ -157,7 +168,7 @@ class _Writer:
 
 def prune(
     replay: Replay, policy: Policy, blobs: Mapping[bytes, Any], codec: Codec, *, compressed: bool
-) -> Pruned:
+) -> Shorter:
     """Write a run anew with the checkpoints that a policy keeps.
 
     A checkpoint that stays gives the state that it gave before. A line whose fork point goes
@@ -184,4 +195,5 @@ def prune(
         for moment in replay.walk(history, blobs):
             writer.see(moment, keep=moment.header.seq in stays)
         lines.append(writer.finish(history, orphan=orphan))
-    return Pruned(tuple(lines), tuple(sorted(refs)), removed, sum(map(len, kept.values())))
+    counted = Pruned(removed, sum(map(len, kept.values())))
+    return Shorter(counted, tuple(lines), tuple(sorted(refs)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from keepset.codec import BlobRef, Codec, Path
 from keepset.contracts import Contract, Field, Keep
-from keepset.delta import ABSENT, Change, Frozen, diff, freeze, whole
+from keepset.delta import ABSENT, Change, Frozen, diff, extends, freeze, whole
 from keepset.errors import PolicyError
 from keepset.plan.guard import Guard, allowed
 from keepset.plan.memory import FieldMemory, LineMemory, outgrown
@@ -97,6 +97,8 @@ class Recorder:
         """
         before = self.memory.fields.get(spec.name)
         raw = self._picture(spec, value)
+        if before and before.raw and raw and not extends(raw, before.raw):
+            self.guard.require_growth(spec)
         if before and raw is not None and not self._whole(before):
             change = diff(before.raw, raw, move=self._move) if before.raw else None
             if before.raw and change is None:
@@ -190,6 +192,11 @@ def _at(value: Any, path: Path) -> Any:
     for element in path:
         value = value[element]
     return value
+
+
+def record_nothing(header: Header, recorder: Recorder) -> Recorded:
+    """Make a save of a step that changed nothing, for the sake of its header."""
+    return _lay(recorder, {}, recorder.memory.fields, header)
 
 
 def record(

@@ -41,6 +41,8 @@ def restore(
 ) -> Flow[Restored]:
     """Restore by rule, each field once, a `Refetch` after what it uses.
 
+    A field that is there already, as at the beginning of a run, is left as it is.
+
     Raises:
         NotFoundError: A loader or factory failed, or there is no secret under a reference.
         IntegrityError: A loader gave other documents than those asked for, or pinned content
@@ -50,6 +52,8 @@ def restore(
     reported: list[str] = []
     for name in restore_order(contract):
         rule = contract.fields[name].rule
+        if name in values:
+            continue
         if isinstance(rule, Refetch):
             if all(used in values for used in rule.using):
                 values[name] = yield from _refetch(name, rule, values)
@@ -57,7 +61,7 @@ def restore(
         elif isinstance(rule, Reopen | Scratch):
             values[name] = yield from _call(name, rule.factory)
         elif isinstance(rule, Secret):
-            values[name] = yield from _call(name, resolve, rule.reference)
+            values[name] = yield from _secret(name, resolve, rule.reference)
     return Restored(values, tuple(reported))
 
 
@@ -71,6 +75,19 @@ def _refetch(name: str, rule: Refetch, values: Mapping[str, Any]) -> Generator[A
             hint="A loader has to give what the ids name, in any order; fix it or the index.",
         )
     return got
+
+
+def _secret(name: str, resolve: Callable[[str], str], reference: str) -> Generator[Any, Any, str]:
+    try:
+        value: str = yield Call(resolve, (reference,))
+    except NotFoundError as error:
+        raise NotFoundError(
+            f"restoring {name} failed: {error.message}",
+            code=error.code,
+            hint=error.hint,
+            retryable=True,
+        ) from error
+    return value
 
 
 def _call(name: str, function: Callable[..., Any], *arguments: Any) -> Generator[Any, Any, Any]:

@@ -56,3 +56,8 @@ def as_checkpoint(row: StepRow, line: LineRow, codec: Codec) -> Checkpoint:
         branch=line.branch,
         metadata=unpack_metadata(row, codec),
     )
+
+
+def id_of(checkpoint: str | Checkpoint) -> str:
+    """Give the id of a checkpoint that is named by itself or by its id."""
+    return checkpoint.id if isinstance(checkpoint, Checkpoint) else checkpoint

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import uuid
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from keepset.contracts import Contract, Extract, Keep, Secret
+from keepset.codec import format_path
+from keepset.contracts import Contract, Keep
 from keepset.contracts import Field as FieldSpec
-from keepset.errors import ConflictError, NotFoundError, PolicyError, UsageError
+from keepset.errors import ConflictError, PolicyError, UsageError
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
 from keepset.plan.reads import Loaded
 from keepset.plan.rebuild import branch_off, header_at, remember
-from keepset.plan.record import Header, Recorded, Recorder, record
+from keepset.plan.record import Header, Recorded, Recorder, record, record_nothing
 from keepset.plan.requests import Flow, Hold, Request, Seen
 from keepset.plan.restore import restore
-from keepset.plan.rows import ContractRow
+from keepset.plan.rows import ContractRow, RunRow
+from keepset.plan.shapes import require_contract
 from keepset.plan.writes import Claim, Fork, Save, Saved
 from keepset.run.checkpoint import Checkpoint, as_checkpoint
+from keepset.run.entering import Entering
 from keepset.run.reader import Reader
 from keepset.run.services import Services
 from keepset.run.tally import Tally
+from keepset.scan import Finding
 from keepset.verdict.examine import verdicts_on
 from keepset.verdict.field import Verdicts
 from keepset.verdict.status import Status
 
+_log = logging.getLogger("keepset")
 _METADATA = FieldSpec("metadata", dict, Keep(), declared=True, required=False)
 
 
@@ -48,12 +55,14 @@ class RunCore:
         self.changed_pins: tuple[str, ...] = ()
         self.branch: int | None = None
         self.last_step = ""
+        self.entering = Entering(services, contract, self.codec)
         self._subject = subject
+        self._person = subject
+        self._told: str | None = None
         self._memory: LineMemory | None = None
         self._claim: Hold | Seen = Seen(None, 0)
         self._stored: dict[str, Any] | None = None
         self._state: Any = None
-        self._learnt: set[str] = set()
         self._busy = threading.Lock()
 
     @contextmanager
@@ -77,31 +86,31 @@ class RunCore:
     def load(self) -> Generator[Request, Any, LineMemory]:
         """Load the newest checkpoint once, and remember what a save needs."""
         if self._memory is None:
-            loaded, chains, values = yield from self.reader.load(self.branch)
+            loaded, chains, values = yield from self.reader.load(self.branch, self._fits)
+            header = header_at(loaded)
             self._claim = seen_in(loaded)
             self._memory = remember(loaded, chains, values, self.codec)
-            header = header_at(loaded)
             self._stored = values if header else None
             self.last_step = header.name if header else ""
             self.branch = loaded.line.branch if loaded.line else None
         return self._memory
+
+    def _fits(self, run: RunRow) -> None:
+        """Refuse a run of another contract before its values are decoded."""
+        require_contract(run.contract, self.contract, self.services.mode)
 
     def state(self) -> Flow[Any]:
         """The state of the newest checkpoint, restored once; None where there is none."""
         with self.alone():
             yield from self.load()
             if self._stored is not None:
-                restored = yield from restore(self.contract, self._stored, self.codec, self.resolve)
+                restored = yield from restore(
+                    self.contract, self._stored, self.codec, self.entering.resolve
+                )
+                self._state = self.contract.build(restored.values)
                 self._stored = None
                 self.changed_pins = restored.changed_pins
-                self._state = self.contract.build(restored.values)
             return self._state
-
-    def resolve(self, reference: str) -> str:
-        """Read a secret, and look for its value in everything that is stored from now on."""
-        value = self.services.resolve(reference)
-        self.services.known.add(value, reference)
-        return value
 
     def save(
         self,
@@ -130,28 +139,62 @@ class RunCore:
         with self.alone():
             memory = yield from self.load()
             self.guard.require_declared(self.contract)
-            values = self.contract.values(state)
-            self._learn(values)
-            if not admitted:
-                values = self.contract.admit(values, self._changed(values, memory))
-            stored = project(self.contract, values, self.codec)
             header = self._header(step, status, metadata or {})
-            recorded, saved = yield from self._land(stored, header, memory)
-            self._claim = saved.hold
-            self._memory = recorded.memory.on(saved.line.id)
+            values = self.entering.values(self.contract.values(state), memory, admitted=admitted)
+            self._person = self._subject or self.entering.subject(values)
+            stored = project(self.contract, values, self.codec)
+
+            def recording(recorder: Recorder) -> Recorded:
+                return record(self.contract, stored, header, recorder)
+
+            checkpoint = yield from self._land(recording, memory)
             self._stored, self._state = None, state
-            self.last_step = recorded.step.name
-            self.branch = saved.line.branch
-            self.tally.add(recorded.findings)
-            return as_checkpoint(recorded.step, saved.line, self.codec)
+            return checkpoint
+
+    def mark(self, status: Status) -> Flow[Checkpoint]:
+        """Store where the run stands, without a change of its state.
+
+        Raises:
+            ConflictError: Another writer was first; nothing is changed.
+            StoreError: The store refused; nothing is changed.
+        """
+        with self.alone():
+            memory = yield from self.load()
+            header = self._header(self.last_step, status, {})
+            return (yield from self._land(partial(record_nothing, header), memory))
 
     def _land(
-        self, stored: Mapping[str, Any], header: Header, memory: LineMemory
+        self, recording: Callable[[Recorder], Recorded], memory: LineMemory
+    ) -> Flow[Checkpoint]:
+        """Save what is recorded, and remember it."""
+        recorded, saved = yield from self._commit(recording, memory)
+        self._claim = saved.hold
+        self._memory = recorded.memory.on(saved.line.id)
+        self._told = self._person
+        self.last_step = recorded.step.name
+        self.branch = saved.line.branch
+        self.report(recorded.step.name, recorded.findings)
+        return as_checkpoint(recorded.step, saved.line, self.codec)
+
+    def report(self, step: str, findings: Iterable[Finding]) -> None:
+        """Log the first finding of each kind and place."""
+        for finding in self.tally.add(findings):
+            _log.warning(
+                "run %s, step %s: %s at %s (%s). %s",
+                self.reader.key.run_id,
+                step,
+                finding.kind,
+                format_path(finding.path),
+                finding.detail,
+                finding.advice,
+            )
+
+    def _commit(
+        self, recording: Callable[[Recorder], Recorded], memory: LineMemory
     ) -> Generator[Request, Any, tuple[Recorded, Saved]]:
-        """Record the values and save them; a second time where the run was pruned meanwhile."""
+        """Record and save; a second time where the run was pruned meanwhile."""
         while True:
-            recorder = Recorder(self.guard, memory, self.services.compressed)
-            recorded = record(self.contract, stored, header, recorder)
+            recorded = self._recorded(recording, memory)
             try:
                 saved: Saved = yield self._plan(memory, recorded)
             except ConflictError as error:
@@ -160,6 +203,12 @@ class RunCore:
                 memory = yield from self._load_again(memory, error)
             else:
                 return recorded, saved
+
+    def _recorded(self, recording: Callable[[Recorder], Recorded], memory: LineMemory) -> Recorded:
+        try:
+            return recording(Recorder(self.guard, memory, self.services.compressed))
+        except PolicyError as error:
+            raise error.within(f"run {self.reader.key.run_id}") from error
 
     def _load_again(
         self, memory: LineMemory, error: ConflictError
@@ -176,14 +225,14 @@ class RunCore:
         return fresh
 
     def _plan(self, memory: LineMemory, recorded: Recorded) -> Save:
-        subject = self._subject
+        fresh = self._person if self._person != self._told else None
         return Save(
             key=self.reader.key,
             mark=self.reader.mark,
             claim=self._claim,
             incarnation=uuid.uuid4().bytes,
             contract=contract_row(self.contract),
-            subject=None if subject is None else self.services.subject(subject),
+            subject=None if fresh is None else self.services.subject(fresh),
             line=memory.line,
             namespace="",
             head=memory.head,
@@ -193,34 +242,13 @@ class RunCore:
             blobs=recorded.blobs,
         )
 
-    def _learn(self, values: Mapping[str, Any]) -> None:
-        """Learn the secrets that the contract names, so that they are found wherever they are."""
-        for name, spec in self.contract.fields.items():
-            if not isinstance(spec.rule, Secret):
-                continue
-            value = values.get(name)
-            if isinstance(value, str):
-                self.services.known.add(value, name)
-            elif spec.rule.reference not in self._learnt:
-                self._learnt.add(spec.rule.reference)
-                with suppress(NotFoundError, UsageError):
-                    self.resolve(spec.rule.reference)
-
-    def _changed(self, values: Mapping[str, Any], memory: LineMemory) -> set[str]:
-        """The fields whose value is not what the store holds of them, so that a part is taken."""
-        return {name for name, value in values.items() if not self._is_stored(name, value, memory)}
-
-    def _is_stored(self, name: str, value: Any, memory: LineMemory) -> bool:
-        before = memory.fields.get(name)
-        if not isinstance(self.contract.fields[name].rule, Extract) or not before:
-            return False
-        try:
-            packed = self.codec.pack(value, (name,))
-        except PolicyError:
-            return False
-        return before.stored is not None and before.stored.packed() == packed
-
     def _header(self, step: str, status: str, metadata: Mapping[str, Any]) -> Header:
+        if not isinstance(step, str) or not step or status not in tuple(Status):
+            raise UsageError(
+                "a save needs the name of a step, and a status that is known",
+                code="run.step",
+                hint=f"For example run.save('ask', state); a status is one of {', '.join(Status)}.",
+            )
         now = self.services.now()
         packed = b""
         if metadata:
@@ -228,7 +256,7 @@ class RunCore:
             findings = self.guard.look(_METADATA, dict(metadata), path)
             put = self.guard.decide(_METADATA, dict(metadata), path, findings)
             packed = self.codec.pack(dict(metadata), path, substitute=put or None)
-            self.tally.add(findings)
+            self.report("metadata", findings)
         return Header(
             checkpoint=self.services.new_id(now),
             name=self.services.scanner.text(step),
@@ -255,7 +283,7 @@ class RunCore:
             yield from self.load()
             line, row = yield from self.reader.find(checkpoint)
             hold = yield from self.claim()
-            loaded, chains, values = yield from self.reader.load(line.branch, row.seq)
+            loaded, chains, values = yield from self.reader.load(line.branch, seq=row.seq)
             memory = remember(loaded, chains, values, self.codec)
             fresh = yield Fork(hold, line.id, row.seq)
             hold = replace(hold, layout=seen_in(loaded).layout)

@@ -76,7 +76,7 @@ def _packed(core: RunCore, spec: Field, value: Any) -> bytes:
     where = (spec.name,)
     findings = core.guard.look(spec, value, where)
     put: Mapping[Any, Any] = core.guard.decide(spec, value, where, findings)
-    core.tally.add(findings)
+    core.report("pending writes", findings)
     return core.codec.pack(value, where, substitute=put or None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from keepset.codec import Codec
@@ -51,10 +51,21 @@ class Reader:
         return row
 
     def load(
-        self, branch: int | None = None, seq: int | None = None
+        self,
+        branch: int | None = None,
+        check: Callable[[RunRow], None] | None = None,
+        seq: int | None = None,
     ) -> Generator[Request, Any, tuple[Loaded, Chains, dict[str, Any]]]:
-        """Load a position: what was loaded, its chains, and the stored values."""
+        """Load a position: what was loaded, its chains, and the stored values.
+
+        Args:
+            branch: The line's branch; None for the newest line.
+            check: Looks at the run's row before anything is decoded.
+            seq: The position; None for the newest checkpoint.
+        """
         loaded: Loaded = yield Load(self.key, self.mark, branch=branch, seq=seq)
+        if check and loaded.found.run:
+            check(loaded.found.run)
         chains = gather(loaded, self.codec)
         digests = chains.blobs()
         blobs = Blobs((), self.codec)
@@ -74,6 +85,12 @@ class Reader:
         line = max(lines, key=lambda row: row.branch, default=None)
         if branch is not None:
             line = next((row for row in lines if row.branch == branch), None)
+            if line is None:
+                raise NotFoundError(
+                    f"run {self.key.run_id} has no line {branch}",
+                    code="line.not-found",
+                    hint=f"It has the lines {', '.join(str(row.branch) for row in lines)}.",
+                )
         found: list[Checkpoint] = []
         until: int | None = None
         while line is not None and (limit is None or len(found) < limit):
@@ -82,6 +99,11 @@ class Reader:
             until, parent = line.parent_seq, line.parent
             line = next((other for other in lines if other.id == parent), None)
         return found[:limit]
+
+    def branches(self) -> Flow[list[int]]:
+        """The branches of the run's lines, in order."""
+        lines = yield from self._lines()
+        return sorted(line.branch for line in lines)
 
     def _lines(self) -> Generator[Request, Any, Lines]:
         yield from self.row()
@@ -112,6 +134,6 @@ class Reader:
             NotFoundError: There is none of this id.
         """
         line, row = yield from self.find(checkpoint)
-        _, _, values = yield from self.load(line.branch, row.seq)
+        _, _, values = yield from self.load(line.branch, seq=row.seq)
         shown = {name: value for name, value in values.items() if not is_pin(name)}
         return View(as_checkpoint(row, line, self.codec), shown)

@@ -7,7 +7,7 @@ from typing import Any
 
 from keepset.backends.driver import adrive, drive
 from keepset.contracts import Contract
-from keepset.run.checkpoint import Checkpoint, View
+from keepset.run.checkpoint import Checkpoint, View, id_of
 from keepset.run.core import RunCore
 from keepset.run.pending import PendingWrite, put_writes, read_writes
 from keepset.scan import Finding
@@ -110,25 +110,29 @@ class Run(_Either):
         flow = self.core.reader.history(self.core.branch, limit)
         return drive(flow, self.core.services.backend)
 
-    def at(self, checkpoint: str) -> View:
+    def at(self, checkpoint: str | Checkpoint) -> View:
         """What one checkpoint holds; nothing is loaded, opened or resolved.
 
         Raises:
             NotFoundError: The run has no such checkpoint.
         """
-        return drive(self.core.reader.at(checkpoint), self.core.services.backend)
+        return drive(self.core.reader.at(id_of(checkpoint)), self.core.services.backend)
 
-    def fork(self, checkpoint: str) -> Run:
+    def fork(self, checkpoint: str | Checkpoint) -> Run:
         """Begin a new line at a checkpoint and give the run that writes to it.
 
         Raises:
             NotFoundError: The run has no such checkpoint.
             ConflictError: Another writer was first.
         """
-        return Run(drive(self.core.fork(checkpoint), self.core.services.backend))
+        return Run(drive(self.core.fork(id_of(checkpoint)), self.core.services.backend))
 
     def put_writes(
-        self, checkpoint: str, task: str, writes: Sequence[tuple[str, Any]], path: str = ""
+        self,
+        checkpoint: str | Checkpoint,
+        task: str,
+        writes: Sequence[tuple[str, Any]],
+        path: str = "",
     ) -> None:
         """Store what a task wrote after a checkpoint: pairs of field (or channel) and value.
 
@@ -140,15 +144,17 @@ class Run(_Either):
             NotFoundError: The run has no such checkpoint.
             ConflictError: Another writer was first.
         """
-        drive(put_writes(self.core, checkpoint, task, writes, path), self.core.services.backend)
+        drive(
+            put_writes(self.core, id_of(checkpoint), task, writes, path), self.core.services.backend
+        )
 
-    def writes(self, checkpoint: str) -> list[PendingWrite]:
+    def writes(self, checkpoint: str | Checkpoint) -> list[PendingWrite]:
         """Read the pending writes of a checkpoint, ordered by (path, task, index).
 
         Raises:
             NotFoundError: The run has no such checkpoint.
         """
-        return drive(read_writes(self.core, checkpoint), self.core.services.backend)
+        return drive(read_writes(self.core, id_of(checkpoint)), self.core.services.backend)
 
 
 class AsyncRun(_Either):
@@ -176,21 +182,25 @@ class AsyncRun(_Either):
         flow = self.core.reader.history(self.core.branch, limit)
         return await adrive(flow, self.core.services.backend)
 
-    async def at(self, checkpoint: str) -> View:
+    async def at(self, checkpoint: str | Checkpoint) -> View:
         """See `Run.at`."""
-        return await adrive(self.core.reader.at(checkpoint), self.core.services.backend)
+        return await adrive(self.core.reader.at(id_of(checkpoint)), self.core.services.backend)
 
-    async def fork(self, checkpoint: str) -> AsyncRun:
+    async def fork(self, checkpoint: str | Checkpoint) -> AsyncRun:
         """See `Run.fork`."""
-        return AsyncRun(await adrive(self.core.fork(checkpoint), self.core.services.backend))
+        return AsyncRun(await adrive(self.core.fork(id_of(checkpoint)), self.core.services.backend))
 
     async def put_writes(
-        self, checkpoint: str, task: str, writes: Sequence[tuple[str, Any]], path: str = ""
+        self,
+        checkpoint: str | Checkpoint,
+        task: str,
+        writes: Sequence[tuple[str, Any]],
+        path: str = "",
     ) -> None:
         """See `Run.put_writes`."""
-        flow = put_writes(self.core, checkpoint, task, writes, path)
+        flow = put_writes(self.core, id_of(checkpoint), task, writes, path)
         await adrive(flow, self.core.services.backend)
 
-    async def writes(self, checkpoint: str) -> list[PendingWrite]:
+    async def writes(self, checkpoint: str | Checkpoint) -> list[PendingWrite]:
         """See `Run.writes`."""
-        return await adrive(read_writes(self.core, checkpoint), self.core.services.backend)
+        return await adrive(read_writes(self.core, id_of(checkpoint)), self.core.services.backend)

@@ -17,13 +17,17 @@ class Tally:
         self._first: dict[_Key, Finding] = {}
         self._counts: dict[_Key, int] = {}
 
-    def add(self, findings: Iterable[Finding]) -> None:
-        """Count findings."""
+    def add(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Count findings, and give those that are the first of their kind and place."""
+        fresh: list[Finding] = []
         for finding in findings:
             place = tuple("*" if isinstance(e, int) else e for e in finding.path)
             key = (finding.kind, place, finding.detail)
-            self._first.setdefault(key, finding)
+            if key not in self._first:
+                self._first[key] = finding
+                fresh.append(finding)
             self._counts[key] = self._counts.get(key, 0) + 1
+        return fresh
 
     def findings(self) -> tuple[Finding, ...]:
         """Give the first finding of each kind and place, in the order in which they came."""

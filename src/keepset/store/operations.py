@@ -40,17 +40,17 @@ def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
     replay = Replay(everything, services.inspector)
     rows = yield ReadBlobs(row.id, tuple(sorted(replay.blobs())))
     blobs = Blobs(rows, services.inspector)
-    pruned = prune(replay, policy, blobs, services.inspector, compressed=services.compressed)
-    if pruned.removed:
+    shorter = prune(replay, policy, blobs, services.inspector, compressed=services.compressed)
+    if shorter.pruned.removed:
         yield Rewrite(
             key=row.key,
             mark=services.mark(row.key),
             seen=Seen(everything.run.incarnation, found.deletions, everything.run.layout),
             heads=tuple(history.head() for history in replay.histories),
-            lines=pruned.lines,
-            blobs=pruned.blobs,
+            lines=shorter.lines,
+            blobs=shorter.blobs,
         )
-    return pruned
+    return shorter.pruned
 
 
 def verify(services: Services, run_id: str | None) -> Flow[Verified]:

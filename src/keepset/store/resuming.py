@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from keepset.codec import format_path
-from keepset.contracts import Contract, Secret, compare
+from keepset.contracts import Contract, Secret
 from keepset.errors import DecodeError, IntegrityError, KeepsetError, NotFoundError, UsageError
 from keepset.plan.requests import Flow
 from keepset.plan.rows import ContractRow
+from keepset.plan.shapes import shape_reasons
 from keepset.plan.withheld import withheld
 from keepset.run.reader import Reader
 from keepset.run.services import Services, codec_of
@@ -35,7 +36,7 @@ def can_resume(
     contract = contract or known.get(row.contract.name)
     if contract is None:
         return weigh([_unknown(row.contract)])
-    reasons = list(_shapes(row.contract, contract))
+    reasons = list(shape_reasons(row.contract, contract))
     values: Mapping[str, Any] = {}
     codec = codec_of(contract)
     try:
@@ -63,35 +64,6 @@ def _unknown(stored: ContractRow) -> Reason:
         f"this process knows no contract {stored.name}, so nothing could be checked",
         "Pass it: store.can_resume(run_id, contract=State).",
     )
-
-
-def _shapes(stored: ContractRow, contract: Contract) -> Iterator[Reason]:
-    if stored.name != contract.name:
-        yield Reason(
-            Resume.INCOMPATIBLE,
-            "resume.other-contract",
-            f"the run was written with contract {stored.name}, not {contract.name}",
-            "Resume it with the code of that contract.",
-        )
-    elif stored.epoch != contract.epoch:
-        yield Reason(
-            Resume.INCOMPATIBLE,
-            "resume.other-epoch",
-            f"the run is at epoch {stored.epoch}, this code at epoch {contract.epoch}",
-            "Finish the run with the code of its epoch, or migrate it.",
-        )
-    elif stored.shape != contract.shape:
-        differences = compare(stored.structure, contract)
-        verdict = Resume.AS_IS if differences.compatible else Resume.INCOMPATIBLE
-        if contract.epoch and differences.compatible:
-            verdict = Resume.POLICY
-        for sentence in differences.sentences:
-            yield Reason(
-                verdict,
-                "resume.other-shape",
-                sentence,
-                "Give the contract a new epoch, or finish the run with the code that wrote it.",
-            )
 
 
 def _secrets(services: Services, contract: Contract) -> Iterator[Reason]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from keepset.backends.driver import adrive, drive
 from keepset.backends.port import Settings
 from keepset.contracts import Contract, contract_of
+from keepset.errors import UsageError
 from keepset.plan.prune import Policy, Pruned
 from keepset.plan.reads import ListRuns, ReadSizes, Sizes
 from keepset.plan.requests import Flow
@@ -24,6 +25,7 @@ from keepset.store import operations
 from keepset.store.opening import check_name
 from keepset.store.resuming import can_resume
 from keepset.verdict.resume import ResumeReport
+from keepset.verdict.status import Status
 
 
 class _Either:
@@ -66,6 +68,13 @@ class _Either:
     def _reader(self, run_id: str) -> Reader:
         return Reader(self._services, check_name("run id", run_id), self._services.inspector)
 
+    def _moment(self, given: datetime | timedelta | None) -> int | None:
+        if given is None:
+            return None
+        if isinstance(given, timedelta):
+            return max(1, self._services.now() - int(given.total_seconds() * 1000))
+        return max(1, int(given.timestamp() * 1000))
+
     def _listing(
         self,
         status: str | None,
@@ -74,6 +83,16 @@ class _Either:
         after: str,
         limit: int,
     ) -> ListRuns:
+        if status is not None and status not in tuple(Status):
+            raise UsageError(
+                "a run never stands there",
+                code="usage.status",
+                hint=f"A status is one of {', '.join(Status)}.",
+            )
+        if type(limit) is not int or limit < 1:
+            raise UsageError(
+                "the limit is not a number from 1 on", code="usage.limit", hint="Write limit=100."
+            )
         person = None if subject is None else self._services.subject(subject)
         return ListRuns(self.tenant, status, contract, person, after, limit)
 
@@ -153,7 +172,7 @@ class Store(_Either):
         *,
         keep_latest: int | None = None,
         every: int | None = None,
-        older_than: datetime | None = None,
+        older_than: datetime | timedelta | None = None,
     ) -> Pruned:
         """Remove checkpoints; the newest of every line always stays.
 
@@ -163,14 +182,15 @@ class Store(_Either):
             run_id: The run.
             keep_latest: Keep this many newest of every line.
             every: Keep those whose number this one divides.
-            older_than: Keep what was saved at this time or later (aware, or naive local time).
+            older_than: Keep what was saved at this time or later (an aware time, or a naive one
+                of this machine), or within this much time before now.
 
         Raises:
             UsageError: No condition is given.
             NotFoundError: There is no such run.
             ConflictError: The run was written to meanwhile.
         """
-        policy = Policy(keep_latest, every, _milliseconds(older_than))
+        policy = Policy(keep_latest, every, self._moment(older_than))
         return drive(operations.prune_run(self._services, run_id, policy), self._services.backend)
 
     def verify(self, run_id: str | None = None) -> Verified:
@@ -194,10 +214,6 @@ class Store(_Either):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _milliseconds(moment: datetime | None) -> int | None:
-    return None if moment is None else max(1, int(moment.timestamp() * 1000))
 
 
 class AsyncStore(_Either):
@@ -240,10 +256,10 @@ class AsyncStore(_Either):
         *,
         keep_latest: int | None = None,
         every: int | None = None,
-        older_than: datetime | None = None,
+        older_than: datetime | timedelta | None = None,
     ) -> Pruned:
         """See `Store.prune`."""
-        policy = Policy(keep_latest, every, _milliseconds(older_than))
+        policy = Policy(keep_latest, every, self._moment(older_than))
         flow = operations.prune_run(self._services, run_id, policy)
         return await adrive(flow, self._services.backend)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from keepset.backends.driver import adrive, drive
 from keepset.contracts import Contract, contract_of
-from keepset.errors import SchemaError, UsageError
+from keepset.errors import KeepsetError, SchemaError, UsageError
 from keepset.plan.requests import Call, Flow
 from keepset.plan.restore import restore
 from keepset.run.core import RunCore
@@ -61,6 +62,7 @@ class Workflow:
             UsageError: The run is not there and no state was given.
             SchemaError: The run waits after a step that this workflow does not have.
         """
+        _require(store, Store, "run", "arun")
         run = store.run(self.contract, run_id, subject)
         return drive(self._go(run.core, state), run.core.services.backend)
 
@@ -68,6 +70,7 @@ class Workflow:
         self, store: AsyncStore, run_id: str, state: Any = None, subject: str | None = None
     ) -> Any:
         """See `run`."""
+        _require(store, AsyncStore, "arun", "run")
         run = await store.run(self.contract, run_id, subject)
         return await adrive(self._go(run.core, state), run.core.services.backend)
 
@@ -81,11 +84,21 @@ class Workflow:
             position = self._after(core.last_step, names)
         for name in names[position:]:
             before = self.contract.values(state)
-            result = yield Call(self.steps[name], (state,))
+            result = yield from self._work(core, name, state)
             state = self._entered(before, state, result)
             status = Status.DONE if name == names[-1] else Status.RUNNING
             yield from core.save(name, state, status=status, admitted=True)
         return state
+
+    def _work(self, core: RunCore, name: str, state: Any) -> Generator[Any, Any, Any]:
+        """Do a step; where it fails, the run stands as failed after the step before it."""
+        try:
+            return (yield Call(self.steps[name], (state,)))
+        except Exception:
+            if core.last_step:
+                with suppress(KeepsetError):  # the step's own error is what matters
+                    yield from core.mark(Status.FAILED)
+            raise
 
     def _begin(self, core: RunCore, given: Any) -> Generator[Any, Any, Any]:
         if given is None:
@@ -95,8 +108,8 @@ class Workflow:
                 hint="Give the state to begin with.",
             )
         values = self.contract.admit(self.contract.values(given))
-        restored = yield from restore(self.contract, values, core.codec, core.resolve)
-        return self.contract.build(restored.values | values)
+        restored = yield from restore(self.contract, values, core.codec, core.entering.resolve)
+        return self.contract.build(restored.values)
 
     def _after(self, step: str, names: Sequence[str]) -> int:
         if step not in self.steps:
@@ -118,6 +131,15 @@ class Workflow:
         if isinstance(result, Mapping):
             changed |= result.keys()
         return self.contract.build(self.contract.admit(values, changed))
+
+
+def _require(store: object, kind: type, called: str, other: str) -> None:
+    if not isinstance(store, kind):
+        raise UsageError(
+            f"{called} needs a {kind.__name__}, and this is a {type(store).__name__}",
+            code="workflow.store",
+            hint=f"Use `workflow.{other}`, or open the other kind of store.",
+        )
 
 
 def name_of(step: Step) -> str:

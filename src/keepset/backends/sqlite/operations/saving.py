@@ -42,6 +42,8 @@ def save(plan: Save) -> Steps[Saved]:
     if line is None:
         line = yield from _root_line(hold.run, plan.namespace)
     row = yield from _check(plan, hold, line)
+    if plan.subject is not None:
+        yield Statement(queries.ADD_SUBJECT, {"run": hold.run, "subject": plan.subject})
     if plan.packed:
         yield from _pack(line, plan.packed, plan.segments)
     if plan.blobs:
@@ -53,10 +55,7 @@ def save(plan: Save) -> Steps[Saved]:
 def _begin(plan: Save, seen: Seen) -> Steps[Hold]:
     """Claim the run that the writer has seen, or create it where there was none."""
     run = yield from find_seen(plan.key, plan.mark, seen)
-    hold = (yield from raise_token(run)) if run else (yield from _create(plan))
-    if plan.subject is not None:
-        yield Statement(queries.ADD_SUBJECT, {"run": hold.run, "subject": plan.subject})
-    return hold
+    return (yield from raise_token(run)) if run else (yield from _create(plan))
 
 
 def _create(plan: Save) -> Steps[Hold]:

@@ -1,0 +1,89 @@
+"""What happens to a state's values before they are recorded."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from keepset.codec import Codec
+from keepset.contracts import Contract, Extract, Keep, Secret
+from keepset.errors import NotFoundError, PolicyError, UsageError
+from keepset.plan.memory import LineMemory
+from keepset.run.services import Services
+
+_log = logging.getLogger("keepset")
+
+
+class Entering:
+    """Shapes the values of one contract's states by their rules, and learns the secrets in them."""
+
+    def __init__(self, services: Services, contract: Contract, codec: Codec) -> None:
+        """Begin with no secret learnt."""
+        self._services = services
+        self._contract = contract
+        self._codec = codec
+        self._tried: set[str] = set()
+
+    def values(
+        self, values: dict[str, Any], memory: LineMemory, *, admitted: bool
+    ) -> dict[str, Any]:
+        """Give the values with `Extract`, `Drop` and `without` applied.
+
+        Args:
+            values: The values of a state.
+            memory: What the writer remembers, to tell what was extracted before.
+            admitted: Whether the rules were applied already.
+        """
+        self._learn(values)
+        if admitted:
+            return values
+        changed = {n for n, value in values.items() if not self._is_stored(n, value, memory)}
+        return self._contract.admit(values, changed)
+
+    def subject(self, values: Mapping[str, Any]) -> str | None:
+        """The person whom a ``Keep(subject=…)`` of the contract names, where the state has one."""
+        for spec in self._contract.fields.values():
+            if isinstance(spec.rule, Keep) and spec.rule.subject is not None:
+                person = values.get(spec.rule.subject)
+                if isinstance(person, str) and person:
+                    return person
+        return None
+
+    def resolve(self, reference: str) -> str:
+        """Read a secret, and look for its value in everything that is stored from now on."""
+        value = self._services.resolve(reference)
+        self._know(value, reference)
+        return value
+
+    def _learn(self, values: Mapping[str, Any]) -> None:
+        """Learn the secrets that the contract names, so that they are found wherever they are."""
+        for name, spec in self._contract.fields.items():
+            if not isinstance(spec.rule, Secret):
+                continue
+            value = values.get(name)
+            if isinstance(value, str):
+                self._know(value, name)
+            elif spec.rule.reference not in self._tried:
+                self._tried.add(spec.rule.reference)
+                with suppress(NotFoundError, UsageError):
+                    self.resolve(spec.rule.reference)
+
+    def _know(self, value: str, name: str) -> None:
+        known = self._services.known
+        before = len(known.ignored)
+        known.add(value, name)
+        if len(known.ignored) > before:
+            _log.warning("the secret %s is too short to be looked for in what is stored", name)
+
+    def _is_stored(self, name: str, value: Any, memory: LineMemory) -> bool:
+        """Tell whether a value is what the store holds of the field, so that it is extracted."""
+        before = memory.fields.get(name)
+        if not isinstance(self._contract.fields[name].rule, Extract) or not before:
+            return False
+        try:
+            packed = self._codec.pack(value, (name,))
+        except PolicyError:
+            return False
+        return before.stored is not None and before.stored.packed() == packed
