@@ -2,7 +2,7 @@
 # index. Set-up is done once and again only where pyproject.toml (or, for tests, the source) changed.
 #
 #   .venv        runs keepset from this tree: demo
-#   .venv-test   has the built wheel with every extra, and the tools: test, check
+#   .venv-test   has the built wheel with every extra and the tools: test, check
 #   .venv-bench  has keepset from this tree and the savers it is measured beside: bench
 
 SHELL := bash
@@ -94,6 +94,6 @@ clean: ## take away all that these targets made
 	@rm -rf dist
 	@.venv-test/bin/python -m build --no-isolation --outdir dist . >.venv-test/build.log 2>&1 || { cat .venv-test/build.log; exit 1; }
 	@wheel=$$(ls dist/keepset-*.whl); \
-		.venv-test/bin/python -m pip install --quiet "./$$wheel[all]"; \
+		.venv-test/bin/python -m pip install --quiet "./$$wheel[all,bench]"; \
 		.venv-test/bin/python -m pip install --quiet --no-deps --force-reinstall "./$$wheel"
 	@touch $@
