@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -152,8 +152,10 @@ GIVEN: dict[str, Any] = {}
     [
         [{"id": "a"}],
         [{"id": "a"}, {"id": "c"}],
+        [{"id": 1, "doc_id": "a"}, {"id": 2, "doc_id": "c"}],
         {"a": 1, "c": 2},
-        ["one text"],
+        None,
+        [],
     ],
 )
 def test_a_loader_that_gives_other_documents_than_asked_for_refuses_the_resume(docs: Any) -> None:
@@ -165,8 +167,27 @@ def test_a_loader_that_gives_other_documents_than_asked_for_refuses_the_resume(d
         assert refused.value.code == "restore.other-ids"
 
 
-@pytest.mark.parametrize("docs", [[{"id": "b"}, {"id": "a"}], {"b": 1, "a": 2}, ["two", "texts"]])
-def test_a_loader_may_give_the_documents_in_any_order(docs: Any) -> None:
+@dataclass
+class Document:
+    text: str
+    id: str | None = None
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    "docs",
+    [
+        [{"id": "b"}, {"id": "a"}],
+        {"b": 1, "a": 2},
+        ["two", "texts"],
+        [{"id": 7, "doc_id": "b"}, {"id": 8, "doc_id": "a"}],
+        [Document("x"), Document("y"), Document("z")],
+        [Document("x", "b"), Document("y", "a"), Document("z", "a")],
+    ],
+)
+def test_a_loader_may_give_the_documents_in_any_order_and_more_than_one_for_an_id(
+    docs: Any,
+) -> None:
     with ks.open("memory:") as store:
         store.run(Asked, "r").save("one", {"ids": ["a", "b"], "docs": []})
         GIVEN["docs"] = docs

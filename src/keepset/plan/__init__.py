@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""Plans: what a save, a load or a pruning does, as pure values that backends execute."""

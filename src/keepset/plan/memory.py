@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from keepset.delta import Frozen
+from keepset.delta import ABSENT, Change, Frozen, whole
+from keepset.plan.large import Large
 from keepset.plan.packing import TailStep
 
 
@@ -18,13 +19,44 @@ class FieldMemory:
         stored: Picture of the value that the store holds; the same object as `raw` unless the
             detectors withheld something. None where the field was absent.
         base: Seq of the step that holds the field whole.
+        last: Seq of the step that changed the field last.
         chain: Bytes of that whole value and of all differences since.
     """
 
     raw: Frozen | None
     stored: Frozen | None
     base: int
+    last: int
     chain: int
+
+    def after(
+        self, raw: Frozen | None, stored: Frozen, change: Change, seq: int, large: Large
+    ) -> tuple[FieldMemory, Change]:
+        """Remember a change; the whole value takes its place where it has outgrown that.
+
+        Args:
+            raw: Picture of the value in the state.
+            stored: Picture of the value in the store.
+            change: What leads from the stored value before to the one now.
+            seq: Seq of the step.
+            large: Takes large values out of a whole value.
+        """
+        chain = len(change.op) + (0 if change.is_whole else self.chain)
+        if not change.is_whole and (self.stored is None or outgrown(chain, stored.size)):
+            change = whole(stored, large.move)
+            chain = len(change.op)
+        base = seq if change.is_whole else self.base
+        return FieldMemory(raw, stored, base, seq, chain), change
+
+    @property
+    def size(self) -> int:
+        """Bytes that the pictures take."""
+        raw = self.raw.size if self.raw else 0
+        return raw if self.raw is self.stored or not self.stored else raw + self.stored.size
+
+
+NEVER = FieldMemory(None, None, 0, 0, 0)
+"""The memory of a field that the line has never had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +83,12 @@ class LineMemory:
     whole: bool = False
     blobs: frozenset[bytes] = frozenset()
 
+    @property
+    def size(self) -> int:
+        """Bytes that the memory takes, nearly."""
+        fields = sum(field.size for field in self.fields.values())
+        return fields + sum(step.size for step in self.tail)
+
     def on(self, line: int) -> LineMemory:
         """The same memory, once the line has its number."""
         return replace(self, line=line)
@@ -68,3 +106,8 @@ def outgrown(chain: int, alive: int) -> bool:
         alive: Bytes of its value now; what the chain has above them is obsolete.
     """
     return chain > SMALL_CHAIN + 2 * alive
+
+
+def remember_absence(seq: int) -> FieldMemory:
+    """Remember that a field is absent since a step."""
+    return FieldMemory(None, None, seq, seq, len(ABSENT.op))

@@ -17,10 +17,13 @@ from typing import Any
 
 from keepset.codec import Codec, array_header, compress, decompress
 from keepset.errors import DecodeError, IntegrityError
-from keepset.plan.rows import HEADER, SegmentRow, StepRow
+from keepset.plan.rows import HEADER, SegmentRow, StepRow, WriteRow
 
 STEPS_PER_SEGMENT = 64
 """How many steps are packed together; the newest step is never packed."""
+
+BYTES_PER_SEGMENT = 8 << 20
+"""Steps are packed earlier where their differences take more than this."""
 
 SEGMENT_LIMIT = 1 << 30
 """The most bytes that a segment may unpack to."""
@@ -31,18 +34,38 @@ _RAW = b"\x00"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One field's difference in one step, packed, and the seq of the whole value it stands on."""
+    """One field's difference in one step.
+
+    Attributes:
+        op: The difference, packed.
+        base: Seq of the whole value that it stands on.
+        previous: Seq of the field's difference before this one, 0 for none. A reader compares
+            it, so that a row that is missing is noticed.
+    """
 
     op: bytes
     base: int
+    previous: int
 
 
 @dataclass(frozen=True, slots=True)
 class TailStep:
-    """An unpacked step as its writer remembers it."""
+    """An unpacked step as its writer remembers it; the row is without its changes."""
 
     row: StepRow
     changes: Mapping[str, Difference]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the differences."""
+        return sum(len(difference.op) for difference in self.changes.values())
+
+
+def is_full(tail: Sequence[TailStep]) -> bool:
+    """Tell whether it is time to pack the unpacked steps."""
+    if len(tail) >= STEPS_PER_SEGMENT:
+        return True
+    return sum(step.size for step in tail) > BYTES_PER_SEGMENT
 
 
 def step_digest(row: StepRow) -> bytes:
@@ -64,13 +87,15 @@ def _digest(*parts: bytes) -> bytes:
     return state.digest()[:16]
 
 
-def join_changes(changes: Mapping[str, bytes]) -> bytes:
+def join_changes(seq: int, changes: Mapping[str, Difference]) -> bytes:
     """Put a step's differences together; no bytes where nothing changed."""
-    return _PLAIN.pack(dict(changes)) if changes else b""
+    if not changes:
+        return b""
+    return _PLAIN.pack({n: [seq - change.previous, change.op] for n, change in changes.items()})
 
 
-def split_changes(row: StepRow) -> dict[str, bytes]:
-    """Take a step's differences apart.
+def split_changes(row: StepRow) -> dict[str, tuple[int, bytes]]:
+    """Take a step's differences apart: for each field the seq before, and the difference.
 
     Raises:
         IntegrityError: The row is not what its digest says, or not a mapping of differences.
@@ -79,9 +104,13 @@ def split_changes(row: StepRow) -> dict[str, bytes]:
     if not row.changes:
         return {}
     changes = _PLAIN.unpack(row.changes)
-    if type(changes) is not dict or not all(type(op) is bytes for op in changes.values()):
+    if type(changes) is not dict or not all(map(_is_linked, changes.values())):
         raise _damaged(f"step {row.seq}")
-    return changes
+    return {name: (row.seq - gap, op) for name, (gap, op) in changes.items()}
+
+
+def _is_linked(change: object) -> bool:
+    return type(change) is list and list(map(type, change)) == [int, bytes]
 
 
 def check_step(row: StepRow) -> None:
@@ -119,13 +148,13 @@ def pack_segments(tail: Sequence[TailStep], *, compressed: bool) -> tuple[Segmen
     for step in tail:
         for name, difference in step.changes.items():
             columns.setdefault(name, []).append((step.row.seq, difference))
-    segments = [_headers_segment([step.row for step in tail], compressed=compressed)]
+    rows = [step.row for step in tail]
+    segments = [_headers_segment(rows, sorted(columns), compressed=compressed)]
     for name, column in columns.items():
         seqs = [seq for seq, _ in column]
         ops = [difference.op for _, difference in column]
-        body = b"".join(
-            (array_header(2), _PLAIN.pack(_gaps(seqs)), array_header(len(ops)), *ops),
-        )
+        links = _PLAIN.pack(_gaps(seqs)) + _PLAIN.pack(seqs[0] - column[0][1].previous)
+        body = b"".join((array_header(3), links, array_header(len(ops)), *ops))
         segments.append(_segment(name, seqs, column[0][1].base, frame(body, compressed=compressed)))
     return tuple(segments)
 
@@ -135,23 +164,40 @@ def _segment(name: str, seqs: Sequence[int], base: int, data: bytes) -> SegmentR
     return SegmentRow(row.field, row.first, row.last, row.base, row.data, segment_digest(row))
 
 
-def unpack_segment(row: SegmentRow, codec: Codec) -> list[tuple[int, list[Any]]]:
-    """Unpack a field's segment into pairs of seq and difference, in order of seq.
+@dataclass(frozen=True, slots=True)
+class FieldSegment:
+    """One field's differences over some steps, unpacked.
+
+    Attributes:
+        previous: Seq of the field's difference before the first one here, 0 for none.
+        pairs: Seq and difference, in order of seq.
+        each: Bytes of a difference, on the average.
+    """
+
+    previous: int
+    pairs: Sequence[tuple[int, list[Any]]]
+    each: int
+
+
+def unpack_segment(row: SegmentRow, codec: Codec) -> FieldSegment:
+    """Unpack a field's segment.
 
     Raises:
         IntegrityError: The row is not what its digest says.
         DecodeError: The codec cannot read a value in it.
     """
-    seqs, ops = _columns(row, codec, 2)
-    if type(ops) is not list or len(ops) != len(seqs):
+    (seqs, gap, ops), size = _columns(row, codec, 3)
+    if type(ops) is not list or len(ops) != len(seqs) or type(gap) is not int:
         raise _damaged(_place(row))
-    return list(zip(seqs, ops, strict=True))
+    pairs = list(zip(seqs, ops, strict=True))
+    return FieldSegment(row.first - gap, pairs, size // len(pairs))
 
 
-def _columns(row: SegmentRow, codec: Codec, count: int) -> list[Any]:
+def _columns(row: SegmentRow, codec: Codec, count: int) -> tuple[list[Any], int]:
     if segment_digest(row) != row.digest:
         raise _damaged(_place(row))
-    columns = codec.unpack(unframe(row.data, SEGMENT_LIMIT))
+    body = unframe(row.data, SEGMENT_LIMIT)
+    columns = codec.unpack(body)
     if type(columns) is not list or len(columns) != count:
         raise _damaged(_place(row))
     gaps = columns[0]
@@ -160,10 +206,12 @@ def _columns(row: SegmentRow, codec: Codec, count: int) -> list[Any]:
     seqs = list(accumulate(gaps))
     if seqs[0] != row.first or seqs[-1] != row.last or any(a >= b for a, b in pairwise(seqs)):
         raise _damaged(_place(row))
-    return [seqs, *columns[1:]]
+    return [seqs, *columns[1:]], len(body)
 
 
-def _headers_segment(rows: Sequence[StepRow], *, compressed: bool) -> SegmentRow:
+def _headers_segment(
+    rows: Sequence[StepRow], names: Sequence[str], *, compressed: bool
+) -> SegmentRow:
     seqs = [row.seq for row in rows]
     before = ["", *(row.checkpoint for row in rows[:-1])]
     columns: list[Any] = [
@@ -177,6 +225,7 @@ def _headers_segment(rows: Sequence[StepRow], *, compressed: bool) -> SegmentRow
         [row.status for row in rows],
         _gaps([row.at for row in rows]),
         [row.metadata for row in rows],
+        list(names),
     ]
     return _segment(HEADER, seqs, seqs[0], frame(_PLAIN.pack(columns), compressed=compressed))
 
@@ -188,19 +237,35 @@ def unpack_headers(row: SegmentRow) -> list[StepRow]:
         IntegrityError: The row is not what its digest says.
         DecodeError: It is not a segment of headers.
     """
-    seqs, ids, parents, names, statuses, gaps, metadata = _columns(row, _PLAIN, 7)
-    times = accumulate(gaps)
+    return _headers(row)[0]
+
+
+def packed_beside(row: SegmentRow) -> list[str]:
+    """Name the fields of which segments were packed beside a segment of headers.
+
+    Raises:
+        IntegrityError: The row is not what its digest says.
+        DecodeError: It is not a segment of headers.
+    """
+    return _headers(row)[1]
+
+
+def _headers(row: SegmentRow) -> tuple[list[StepRow], list[str]]:
+    columns, _ = _columns(row, _PLAIN, 8)
+    if not all(type(column) is list for column in columns):
+        raise _damaged(_place(row))
+    seqs, ids, parents, names, statuses, gaps, metadata, fields = columns
     before = ["", *ids[:-1]]
     try:
         rows = [
             StepRow(seq, own, prior if parent is None else parent, name, status, at, meta, b"", b"")
             for seq, own, parent, prior, name, status, at, meta in zip(
-                seqs, ids, parents, before, names, statuses, times, metadata, strict=True
+                seqs, ids, parents, before, names, statuses, accumulate(gaps), metadata, strict=True
             )
         ]
     except (TypeError, ValueError) as error:
         raise _damaged(_place(row)) from error
-    return rows
+    return rows, fields
 
 
 def all_headers(steps: Iterable[StepRow], segments: Iterable[SegmentRow]) -> list[StepRow]:
@@ -240,3 +305,18 @@ def _damaged(place: str) -> IntegrityError:
         code="integrity.digest",
         hint="Run `keepset verify` to see what else is damaged, and restore from a backup.",
     )
+
+
+def write_digest(row: WriteRow) -> bytes:
+    """Digest over all of a pending write but the digest itself: SHA-256, 16 bytes."""
+    return _digest(_PLAIN.pack([row.task, row.path, row.index, row.channel]), row.value)
+
+
+def check_write(row: WriteRow) -> None:
+    """Compare a pending write with its digest.
+
+    Raises:
+        IntegrityError: They do not match.
+    """
+    if write_digest(row) != row.digest:
+        raise _damaged("a pending write")

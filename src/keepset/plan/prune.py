@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from keepset.codec import BlobRef, Codec
-from keepset.delta import ABSENT, Change, Frozen, diff, freeze, whole
+from keepset.codec import Codec
+from keepset.delta import ABSENT, Change, diff, freeze
 from keepset.errors import UsageError
-from keepset.plan.memory import outgrown
+from keepset.plan.large import Large
+from keepset.plan.memory import NEVER, FieldMemory, remember_absence
 from keepset.plan.packing import (
-    STEPS_PER_SEGMENT,
     Difference,
     TailStep,
+    is_full,
     join_changes,
     pack_segments,
     step_digest,
 )
 from keepset.plan.replay import History, Moment, Replay
-from keepset.plan.rows import SegmentRow, StepRow
+from keepset.plan.rows import BlobRow, SegmentRow, StepRow
 from keepset.plan.writes import Rewritten
 
 
@@ -85,85 +85,79 @@ class Shorter:
     Attributes:
         pruned: How many checkpoints go and stay.
         lines: What its lines hold from now on.
-        blobs: Digests of the large values that stay.
+        stay: Digests of the large values that stay.
+        blobs: Large values that were not stored as such before.
     """
 
     pruned: Pruned
     lines: tuple[Rewritten, ...]
-    blobs: tuple[bytes, ...]
+    stay: tuple[bytes, ...]
+    blobs: tuple[BlobRow, ...]
 
 
 class _Writer:
     """Writes one line anew, from the moments that stay; its first step holds all fields whole."""
 
-    def __init__(self, codec: Codec, refs: set[bytes], parent: str, *, compressed: bool) -> None:
-        self._compressed = compressed
+    def __init__(self, codec: Codec, large: Large, parent: str, *, compressed: bool) -> None:
         self._codec = codec
-        self._refs = refs
-        self._pictures: dict[str, Frozen] = {}
-        self._bases: dict[str, int] = {}
-        self._sizes: dict[str, int] = {}
+        self._large = large
+        self._compressed = compressed
+        self._fields: dict[str, FieldMemory] = {}
         self._dirty: set[str] = set()
         self._parent = parent
         self._tail: list[TailStep] = []
+        self._steps: list[StepRow] = []
         self._segments: list[SegmentRow] = []
         self._seqs: list[int] = []
 
     def see(self, moment: Moment, *, keep: bool) -> None:
         """Take note of what a step changed, and write it if it stays."""
-        first = not self._seqs
-        self._dirty |= moment.values.keys() if first else moment.changed
+        self._dirty |= moment.changed if self._seqs else moment.values.keys()
         if not keep:
             return
         seq = moment.header.seq
         changes: dict[str, Difference] = {}
         for name in sorted(self._dirty):
-            change = self._change(name, moment.values)
+            previous = self._fields.get(name, NEVER).last
+            change = self._change(name, moment.values, seq)
             if change:
-                if change.is_whole or name not in self._bases:
-                    self._bases[name] = seq
-                changes[name] = Difference(change.op, self._bases[name])
+                changes[name] = Difference(change.op, self._fields[name].base, previous)
         self._dirty.clear()
         self._append(moment.header, changes)
 
-    def _change(self, name: str, values: Mapping[str, Any]) -> Change | None:
-        old = self._pictures.pop(name, None)
+    def _change(self, name: str, values: Mapping[str, Any], seq: int) -> Change | None:
+        before = self._fields.get(name, NEVER)
+        old = before.stored
         if name not in values:
-            return ABSENT if old else None
-        new = self._pictures[name] = freeze(values[name], self._codec.pack)
-        change = diff(old, new, move=self._move) if old else whole(new, self._move)
+            if old is None:
+                return None
+            self._fields[name] = remember_absence(seq)
+            return ABSENT
+        new = freeze(values[name], self._codec.pack)
+        change = diff(old, new, move=self._large.move)
         if change is None:
             return None
-        size = len(change.op) + (0 if change.is_whole else self._sizes[name])
-        if not change.is_whole and outgrown(size, new.size):
-            change = whole(new, self._move)
-            size = len(change.op)
-        self._sizes[name] = size
+        self._fields[name], change = before.after(new, new, change, seq, self._large)
         return change
 
     def _append(self, header: StepRow, changes: Mapping[str, Difference]) -> None:
-        packed = join_changes({name: change.op for name, change in changes.items()})
+        packed = join_changes(header.seq, changes)
         row = replace(header, parent=self._parent, changes=packed)
         row = replace(row, digest=step_digest(row))
-        if len(self._tail) >= STEPS_PER_SEGMENT:
+        if is_full(self._tail):
             self._segments += pack_segments(self._tail, compressed=self._compressed)
-            self._tail = []
-        self._tail.append(TailStep(row, changes))
+            self._tail, self._steps = [], []
+        self._tail.append(TailStep(replace(row, changes=b""), changes))
+        self._steps.append(row)
         self._seqs.append(row.seq)
         self._parent = row.checkpoint
-
-    def _move(self, packed: bytes) -> bytes:
-        digest = hashlib.sha256(packed).digest()
-        self._refs.add(digest)
-        return self._codec.pack(BlobRef(digest, len(packed)))
 
     def finish(self, history: History, *, orphan: bool) -> Rewritten:
         """Give the line as it is from now on."""
         line = replace(history.past.line, depth=0)
         if orphan:
             line = replace(line, parent=None)
-        steps = tuple(step.row for step in self._tail)
-        return Rewritten(line, tuple(self._seqs), steps, tuple(self._segments))
+        return Rewritten(line, tuple(self._seqs), tuple(self._steps), tuple(self._segments))
 
 
 def prune(
@@ -181,7 +175,7 @@ def prune(
     }
     kept: dict[int, set[int]] = {}
     lines: list[Rewritten] = []
-    refs: set[bytes] = set()
+    large = Large(codec, blobs.keys(), compressed=compressed)
     removed = 0
     for history in replay.histories:
         line = history.past.line
@@ -191,9 +185,10 @@ def prune(
         removed += len(history.headers) - len(stays)
         orphan = line.parent is not None and line.parent_seq not in kept.get(line.parent, ())
         first = history.headers[0].parent if history.headers and line.parent else ""
-        writer = _Writer(codec, refs, "" if orphan else first, compressed=compressed)
+        writer = _Writer(codec, large, "" if orphan else first, compressed=compressed)
         for moment in replay.walk(history, blobs):
             writer.see(moment, keep=moment.header.seq in stays)
         lines.append(writer.finish(history, orphan=orphan))
     counted = Pruned(removed, sum(map(len, kept.values())))
-    return Shorter(counted, tuple(lines), tuple(sorted(refs)))
+    added = tuple(large.rows.values())
+    return Shorter(counted, tuple(lines), tuple(sorted(large.refs)), added)

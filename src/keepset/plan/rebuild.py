@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepset.codec import Codec
@@ -20,7 +20,7 @@ from keepset.plan.packing import (
     unpack_segment,
 )
 from keepset.plan.reads import Loaded
-from keepset.plan.rows import BlobRow, LineRow, Past, StepRow
+from keepset.plan.rows import BlobRow, LineRow, Past, SegmentRow, StepRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,13 @@ class Chain:
 
     Attributes:
         base: Seq of the whole value.
+        last: Seq of the last difference.
         ops: The differences, unpacked; the first is the whole value or the field's absence.
         size: Bytes that they take, packed.
     """
 
     base: int
+    last: int
     ops: tuple[list[Any], ...]
     size: int
 
@@ -60,13 +62,20 @@ class Chains:
 class _Column:
     """A field's differences as they are gathered: bases as they come by, ops from the last base."""
 
-    base: int
-    ops: list[list[Any]]
-    size: int
+    name: str
+    base: int = 0
+    last: int = 0
+    ops: list[list[Any]] = field(default_factory=list)
+    size: int = 0
 
-    def add(self, seq: int, op: list[Any], size: int) -> None:
+    def add(self, seq: int, previous: int, op: object, size: int) -> None:
+        if type(op) is not list or not op:
+            raise _broken(self.name)
         if stands_alone(op):
             self.base, self.ops, self.size = seq, [], 0
+        elif self.ops and previous != self.last:
+            raise _broken(self.name)
+        self.last = seq
         self.ops.append(op)
         self.size += size
 
@@ -82,17 +91,12 @@ def gather(loaded: Loaded, codec: Codec) -> Chains:
     tail: tuple[TailStep, ...] = ()
     for past, until in reversed(_bounded(loaded)):
         for segment in past.segments:
-            pairs = unpack_segment(segment, codec)
-            each = len(segment.data) // len(pairs)
-            for seq, op in pairs:
-                if seq > until:  # a segment may reach beyond the position
-                    break
-                _column(columns, segment.field).add(seq, _checked(op, segment.field), each)
+            _add_segment(columns, segment, until, codec)
         tail = tuple(_tail_step(step, columns, codec) for step in past.steps)
     for name, column in columns.items():
         if not column.ops or not stands_alone(column.ops[0]):
             raise _broken(name)
-    chains = {name: Chain(c.base, tuple(c.ops), c.size) for name, c in columns.items()}
+    chains = {name: Chain(c.base, c.last, tuple(c.ops), c.size) for name, c in columns.items()}
     return Chains(chains, tail)
 
 
@@ -109,23 +113,30 @@ def _bounded(loaded: Loaded) -> list[tuple[Past, int]]:
 def _column(columns: dict[str, _Column], name: str) -> _Column:
     column = columns.get(name)
     if column is None:
-        column = columns[name] = _Column(0, [], 0)
+        column = columns[name] = _Column(name)
     return column
+
+
+def _add_segment(
+    columns: dict[str, _Column], segment: SegmentRow, until: int, codec: Codec
+) -> None:
+    unpacked = unpack_segment(segment, codec)
+    column = _column(columns, segment.field)
+    previous = unpacked.previous
+    for seq, op in unpacked.pairs:
+        if seq > until:  # a segment may reach beyond the position
+            break
+        column.add(seq, previous, op, unpacked.each)
+        previous = seq
 
 
 def _tail_step(step: StepRow, columns: dict[str, _Column], codec: Codec) -> TailStep:
     changes: dict[str, Difference] = {}
-    for name, packed in split_changes(step).items():
+    for name, (previous, packed) in split_changes(step).items():
         column = _column(columns, name)
-        column.add(step.seq, _checked(codec.unpack(packed), name), len(packed))
-        changes[name] = Difference(packed, column.base)
-    return TailStep(step, changes)
-
-
-def _checked(op: object, name: str) -> list[Any]:
-    if type(op) is not list or not op:
-        raise _broken(name)
-    return op
+        column.add(step.seq, previous, codec.unpack(packed), len(packed))
+        changes[name] = Difference(packed, column.base, previous)
+    return TailStep(replace(step, changes=b""), changes)
 
 
 def _broken(name: str) -> IntegrityError:
@@ -201,7 +212,7 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
     fields: dict[str, FieldMemory] = {}
     for name, chain in chains.fields.items():
         frozen = freeze(values[name], codec.pack) if name in values else None
-        fields[name] = FieldMemory(frozen, frozen, chain.base, chain.size)
+        fields[name] = FieldMemory(frozen, frozen, chain.base, chain.last, chain.size)
     line, header = loaded.line, header_at(loaded)
     fresh = line is None or loaded.seq <= line.parent_seq
     return LineMemory(

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from keepset.codec import BlobRef, Codec, Path
+from keepset.codec import Codec, Path
 from keepset.contracts import Contract, Field, Keep
 from keepset.delta import ABSENT, Change, Frozen, diff, extends, freeze, whole
 from keepset.errors import PolicyError
 from keepset.plan.guard import Guard, allowed
-from keepset.plan.memory import FieldMemory, LineMemory, outgrown
+from keepset.plan.large import Large
+from keepset.plan.memory import NEVER, FieldMemory, LineMemory, remember_absence
 from keepset.plan.packing import (
-    STEPS_PER_SEGMENT,
     Difference,
     TailStep,
-    frame,
+    is_full,
     join_changes,
     pack_segments,
     step_digest,
@@ -69,17 +68,18 @@ class Recorder:
         guard: The detectors and what becomes of what they find.
         memory: What the writer remembers of the line.
         compressed: Whether large values and segments are compressed.
-        blobs: Large values of this save by digest that may not be stored yet.
-        refs: Digests of all large values of this save.
         findings: What was found so far.
     """
 
     guard: Guard
     memory: LineMemory
     compressed: bool = True
-    blobs: dict[bytes, BlobRow] = field(default_factory=dict)
-    refs: set[bytes] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
+    large: Large = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with the large values that the writer knows to be stored."""
+        self.large = Large(self.codec, self.memory.blobs, compressed=self.compressed)
 
     @property
     def codec(self) -> Codec:
@@ -100,7 +100,7 @@ class Recorder:
         if before and before.raw and raw and not extends(raw, before.raw):
             self.guard.require_growth(spec)
         if before and raw is not None and not self._whole(before):
-            change = diff(before.raw, raw, move=self._move) if before.raw else None
+            change = diff(before.raw, raw, move=self.large.move) if before.raw else None
             if before.raw and change is None:
                 return before, None
             if change and before.raw is before.stored:
@@ -149,21 +149,15 @@ class Recorder:
             stored = raw
         self._note(spec, stored, findings)
         old = before.stored if before and not self._whole(before) else None
-        change = diff(old, stored, move=self._move) if old else whole(stored, self._move)
+        change = diff(old, stored, move=self.large.move) if old else whole(stored, self.large.move)
         if change is None and before:
             return replace(before, raw=raw, stored=stored), None
-        return self._kept(before, raw, stored, change or whole(stored, self._move))
+        return self._kept(before, raw, stored, change or whole(stored, self.large.move))
 
     def _kept(
         self, before: FieldMemory | None, raw: Frozen | None, stored: Frozen, change: Change
     ) -> tuple[FieldMemory, Change]:
-        chain = len(change.op) + (before.chain if before and not change.is_whole else 0)
-        if not change.is_whole and outgrown(chain, stored.size):
-            change = whole(stored, self._move)
-            chain = len(change.op)
-        seq = self.memory.seq + 1
-        base = seq if change.is_whole or before is None else before.base
-        return FieldMemory(raw, stored, base, chain), change
+        return (before or NEVER).after(raw, stored, change, self.memory.seq + 1, self.large)
 
     def _whole(self, before: FieldMemory) -> bool:
         return self.memory.whole or before.stored is None
@@ -176,16 +170,6 @@ class Recorder:
                 self.guard.decide(spec, None, (spec.name,), [finding])
                 findings = [*findings, finding]
         self.findings += findings
-
-    def _move(self, packed: bytes) -> bytes:
-        """Put a large value aside and give the reference to embed in its place."""
-        digest = hashlib.sha256(packed).digest()
-        self.refs.add(digest)
-        if digest not in self.memory.blobs and digest not in self.blobs:
-            self.blobs[digest] = BlobRow(
-                digest, len(packed), frame(packed, compressed=self.compressed)
-            )
-        return self.codec.pack(BlobRef(digest, len(packed)))
 
 
 def _at(value: Any, path: Path) -> Any:
@@ -229,7 +213,7 @@ def record(
     for name, before in memory.fields.items():
         if name not in values and (before.stored is not None or memory.whole):
             changes[name] = ABSENT
-            fields[name] = FieldMemory(None, None, seq, len(ABSENT.op))
+            fields[name] = remember_absence(seq)
     return _lay(recorder, changes, fields, header)
 
 
@@ -245,22 +229,25 @@ def _lay(
     header: Header,
 ) -> Recorded:
     memory = recorder.memory
-    packed = join_changes({name: change.op for name, change in changes.items()})
+    differences = {
+        name: Difference(change.op, fields[name].base, memory.fields.get(name, NEVER).last)
+        for name, change in changes.items()
+    }
+    seq = memory.seq + 1
     step = StepRow(
-        memory.seq + 1,
+        seq,
         header.checkpoint,
         memory.checkpoint,
         header.name,
         header.status,
         header.at,
         header.metadata,
-        packed,
+        join_changes(seq, differences),
         b"",
     )
     step = replace(step, digest=step_digest(step))
-    differences = {name: Difference(c.op, fields[name].base) for name, c in changes.items()}
     tail, segments, until = memory.tail, tuple[SegmentRow, ...](), 0
-    if len(tail) >= STEPS_PER_SEGMENT:
+    if is_full(tail):
         segments, until, tail = (
             pack_segments(tail, compressed=recorder.compressed),
             tail[-1].row.seq,
@@ -272,8 +259,8 @@ def _lay(
         head=step.seq,
         checkpoint=step.checkpoint,
         fields=fields,
-        tail=(*tail, TailStep(step, differences)),
-        blobs=memory.blobs | recorder.refs if recorder.refs else memory.blobs,
+        tail=(*tail, TailStep(replace(step, changes=b""), differences)),
+        blobs=memory.blobs | recorder.large.refs if recorder.large.refs else memory.blobs,
     )
-    blobs = tuple(recorder.blobs.values())
+    blobs = tuple(recorder.large.rows.values())
     return Recorded(step, segments, until, blobs, after, tuple(recorder.findings))

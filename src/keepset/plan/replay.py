@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from keepset.codec import Codec
 from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
 from keepset.delta import Frozen as Picture
 from keepset.errors import IntegrityError
-from keepset.plan.packing import all_headers, split_changes, unpack_segment
+from keepset.plan.packing import all_headers, packed_beside, split_changes, unpack_segment
 from keepset.plan.reads import Everything
 from keepset.plan.rows import HEADER, Past, StepRow
+
+
+class Link(NamedTuple):
+    """A difference, and the seq of its field's difference before it (0 for none)."""
+
+    previous: int
+    op: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +35,7 @@ class History:
 
     past: Past
     headers: tuple[StepRow, ...]
-    changes: Mapping[int, Mapping[str, list[Any]]]
+    changes: Mapping[int, Mapping[str, Link]]
 
     def head(self) -> tuple[int, int]:
         """The line's number and the seq of its newest checkpoint; 0 where it has none."""
@@ -35,8 +43,8 @@ class History:
 
     def blobs(self) -> set[bytes]:
         """Digests of the large values that the history refers to."""
-        ops = (op for changes in self.changes.values() for op in changes.values())
-        return {ref.digest for op in ops for ref in blob_refs(op)}
+        links = (link for changes in self.changes.values() for link in changes.values())
+        return {ref.digest for link in links for ref in blob_refs(link.op)}
 
 
 def read_history(past: Past, codec: Codec) -> History:
@@ -47,26 +55,45 @@ def read_history(past: Past, codec: Codec) -> History:
         DecodeError: The codec cannot read a value.
     """
     headers = all_headers(past.steps, past.segments)
-    changes: dict[int, dict[str, list[Any]]] = {row.seq: {} for row in headers}
+    changes: dict[int, dict[str, Link]] = {row.seq: {} for row in headers}
     if len(changes) != len(headers):
         raise _misplaced(past, "a step is stored twice")
+    for before, after in pairwise(headers):
+        if after.parent != before.checkpoint:
+            raise _misplaced(past, f"a step before step {after.seq} is missing")
     for segment in past.segments:
         if segment.field != HEADER:
-            for seq, op in unpack_segment(segment, codec):
-                _put(past, changes, seq, segment.field, op)
+            unpacked = unpack_segment(segment, codec)
+            previous = unpacked.previous
+            for seq, op in unpacked.pairs:
+                _put(past, changes, seq, segment.field, Link(previous, op))
+                previous = seq
     for step in past.steps:
-        for name, packed in split_changes(step).items():
-            _put(past, changes, step.seq, name, codec.unpack(packed))
+        for name, (previous, packed) in split_changes(step).items():
+            _put(past, changes, step.seq, name, Link(previous, codec.unpack(packed)))
+    _require_segments(past)
     return History(past, tuple(headers), changes)
 
 
+def _require_segments(past: Past) -> None:
+    """Compare the segments that are there with those that each segment of headers names."""
+    there = {(segment.field, segment.first): segment for segment in past.segments}
+    for (name, first), headers in there.items():
+        if name != HEADER:
+            continue
+        for packed in packed_beside(headers):
+            inside = range(first, headers.last + 1)
+            if not any(field == packed and start in inside for field, start in there):
+                raise _misplaced(past, f"a segment of field {packed} is missing")
+
+
 def _put(
-    past: Past, changes: Mapping[int, dict[str, list[Any]]], seq: int, name: str, op: object
+    past: Past, changes: Mapping[int, dict[str, Link]], seq: int, name: str, link: Link
 ) -> None:
     step = changes.get(seq)
-    if step is None or name in step or type(op) is not list or not op:
+    if step is None or name in step or type(link.op) is not list or not link.op:
         raise _misplaced(past, f"a difference of field {name} belongs to no step")
-    step[name] = op
+    step[name] = link
 
 
 def _misplaced(past: Past, what: str) -> IntegrityError:
@@ -104,7 +131,7 @@ class Replay:
         """
         self._codec = codec
         self.histories = tuple(read_history(past, codec) for past in everything.lines)
-        self._forks: dict[tuple[int, int], dict[str, Picture]] = {}
+        self._forks: dict[tuple[int, int], _ForkPoint] = {}
         self._wanted = {
             (past.line.parent, past.line.parent_seq)
             for past in everything.lines
@@ -124,11 +151,14 @@ class Replay:
             IntegrityError: A difference does not fit the value that it stands on.
         """
         line = history.past.line
-        values = self._start(history)
+        values, last = self._start(history)
         for header in history.headers:
             changes = history.changes[header.seq]
-            for name, op in changes.items():
+            for name, (previous, op) in changes.items():
                 fresh = stands_alone(op)
+                if not fresh and last.get(name, 0) != previous:
+                    raise _misplaced(history.past, f"a difference of field {name} is missing")
+                last[name] = header.seq
                 value = apply(MISSING if fresh else values.get(name, MISSING), op, blobs)
                 if value is MISSING:
                     values.pop(name, None)
@@ -137,13 +167,21 @@ class Replay:
             yield Moment(header, values, frozenset(changes))
             if (line.id, header.seq) in self._wanted:
                 pictures = {name: freeze(value, self._codec.pack) for name, value in values.items()}
-                self._forks[line.id, header.seq] = pictures
+                self._forks[line.id, header.seq] = _ForkPoint(pictures, dict(last))
 
-    def _start(self, history: History) -> dict[str, Any]:
+    def _start(self, history: History) -> tuple[dict[str, Any], dict[str, int]]:
         line = history.past.line
         if line.parent is None or line.depth == 0:
-            return {}
-        pictures = self._forks.get((line.parent, line.parent_seq))
-        if pictures is None:
+            return {}, {}
+        point = self._forks.get((line.parent, line.parent_seq))
+        if point is None:
             raise _misplaced(history.past, "the step that it was forked from is gone")
-        return {name: self._codec.unpack(p.packed()) for name, p in pictures.items()}
+        values = {name: self._codec.unpack(p.packed()) for name, p in point.pictures.items()}
+        return values, dict(point.last)
+
+
+class _ForkPoint(NamedTuple):
+    """A state that a line was forked from: its values, and where each field changed last."""
+
+    pictures: dict[str, Picture]
+    last: dict[str, int]

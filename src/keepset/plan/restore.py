@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from keepset.codec import Codec
 from keepset.contracts import (
-    MISSING,
     Contract,
     Refetch,
     Reopen,
@@ -19,8 +18,9 @@ from keepset.contracts import (
 from keepset.errors import IntegrityError, KeepsetError, NotFoundError
 from keepset.plan.project import is_pin, pin_name, pin_of
 from keepset.plan.requests import Call, Flow
+from keepset.scan.responses import members
 
-_ID_NAMES = ("id", "doc_id", "document_id", "key")
+_ID_NAMES = ("doc_id", "document_id", "id", "key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,34 +107,23 @@ def _call(name: str, function: Callable[..., Any], *arguments: Any) -> Generator
 def same_ids(wanted: Any, got: Any) -> bool:
     """Tell whether what was loaded is what was asked for, as far as its ids can be seen.
 
-    Where neither ids nor counts can be compared, the answer is True.
+    Ids are seen where they are the keys of a mapping, or where every item has, under one of the
+    usual names, a value of the kind that was asked for. Else the answer is True.
     """
-    if not isinstance(wanted, Sequence) or isinstance(wanted, str | bytes):
-        return True
+    if not isinstance(wanted, list | tuple | set | frozenset) or not wanted:
+        return got is not None or not wanted
+    asked = {(type(one), repr(one)) for one in wanted}
     if isinstance(got, Mapping):
-        return set(map(_hashable, got)) == set(map(_hashable, wanted))
-    if not isinstance(got, Sequence) or isinstance(got, str | bytes):
-        return True
-    if len(got) != len(wanted):
-        return False
-    ids = [_id_of(item) for item in got]
-    if any(own is MISSING for own in ids):
-        return True
-    return sorted(map(repr, ids)) == sorted(map(repr, wanted))
-
-
-def _hashable(value: Any) -> str:
-    return repr(value)
-
-
-def _id_of(item: Any) -> Any:
+        return {(type(key), repr(key)) for key in got} == asked
+    if not isinstance(got, list | tuple):
+        return got is not None
+    kinds = {kind for kind, _ in asked}
+    named = [members(item) or {} for item in got]
     for name in _ID_NAMES:
-        if isinstance(item, Mapping):
-            if name in item:
-                return item[name]
-        elif hasattr(item, name):
-            return getattr(item, name)
-    return MISSING
+        ids = [own.get(name) for own in named]
+        if ids and all(type(own) in kinds for own in ids):
+            return {(type(own), repr(own)) for own in ids} == asked
+    return bool(got)
 
 
 def _compare(

@@ -141,7 +141,8 @@ class WriteRow:
         path: The task's path, by which writes are ordered first.
         index: Position within the task; negative for a host's special channels.
         channel: Name of the channel.
-        value: The packed value.
+        value: The packed value, or a packed reference to a large value.
+        digest: Digest over all of the above.
         replace: Whether a row of the same task and index is replaced (else it stays as it is).
     """
 
@@ -150,6 +151,7 @@ class WriteRow:
     index: int
     channel: str
     value: bytes
+    digest: bytes = b""
     replace: bool = False
 
 

@@ -130,7 +130,8 @@ class Rewrite(Write[None]):
         heads: For each line that was read, its id and newest seq; another head is a
             ``conflict.head``.
         lines: What the lines hold from now on; a line that is not here goes.
-        blobs: Digests of the large values that stay.
+        stay: Digests of the large values that stay.
+        blobs: Large values to add; one that is already there is left as it is.
     """
 
     key: RunKey
@@ -138,16 +139,18 @@ class Rewrite(Write[None]):
     seen: Seen
     heads: tuple[tuple[int, int], ...]
     lines: tuple[Rewritten, ...]
-    blobs: tuple[bytes, ...]
+    stay: tuple[bytes, ...]
+    blobs: tuple[BlobRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Delete(Write[bool]):
     """End a run's incarnation and remove its rows and bytes; False where there was no run.
 
-    A tombstone with `mark` is written either way a run was there, so that a late writer is
-    refused. After it returns, no page, free page or log of the store holds the run's bytes; where
-    a reader keeps the log, it raises `StoreError` ``store.busy-readers`` though the rows are gone.
+    Where there was one, a tombstone with `mark` counts the deletion, so that a writer who loaded
+    the run before is refused. After it returns, no page, free page or log of the store holds the
+    run's bytes; where a reader keeps the log, it raises `StoreError` ``store.busy-readers`` though
+    the rows are gone.
     The same plan once more then cleans the log, and gives False.
     """
 

@@ -52,6 +52,8 @@ def file_key(path: Path, *, create: bool) -> HashKey:
             raise _no_key(path, "is missing")
         _make(path)
     try:
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            raise _no_key(path, "can be read by others", f"Run `chmod 600 {path}`.")
         key = path.read_bytes()
     except OSError as error:
         raise _no_key(path, f"cannot be read ({type(error).__name__})") from error
@@ -88,10 +90,11 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _no_key(path: Path, what: str) -> StoreError:
-    return StoreError(
-        f"the key file {path.name} {what}",
-        code="store.key-file",
-        hint="It lies beside the database and belongs to it: put it back from a backup. "
-        "Without it neither the runs of a subject nor deleted runs are recognised.",
-    )
+_LOST = (
+    "It lies beside the database and belongs to it: put it back from a backup. Where it is lost"
+    " for good, open the store once with new_key=True; runs are then not found by a person's name."
+)
+
+
+def _no_key(path: Path, what: str, hint: str = _LOST) -> StoreError:
+    return StoreError(f"the key file {path.name} {what}", code="store.key-file", hint=hint)

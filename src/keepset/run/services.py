@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from keepset.backends.port import Backend
 from keepset.codec import GLOBAL, Codec
 from keepset.contracts import Contract
-from keepset.errors import PolicyError
+from keepset.errors import PolicyError, StoreError
 from keepset.plan.guard import Guard, Mode
 from keepset.plan.rows import RunKey
 from keepset.providers import HashKey
@@ -24,7 +24,7 @@ class Services:
         tenant: Whose runs these are.
         role: ``writer``, or ``viewer``, which may only look.
         mode: What becomes of a value that does not belong.
-        key: Key for hashes of names.
+        key: Key for hashes of names; None where a viewer's store has lost it.
         known: Values of secrets that are looked for wherever they turn up.
         scanner: The detectors.
         resolve: Reads a secret by its reference.
@@ -38,7 +38,7 @@ class Services:
     tenant: str
     role: str
     mode: Mode
-    key: HashKey
+    key: HashKey | None
     known: KnownValues
     scanner: Scanner
     resolve: Callable[[str], str]
@@ -48,11 +48,21 @@ class Services:
     compressed: bool = True
 
     def mark(self, key: RunKey) -> bytes:
-        """Keyed hash of a run, as its tombstone holds it."""
-        return self.key.digest("run", key.tenant, key.run_id)
+        """Keyed hash of a run, as its tombstone holds it; empty for a viewer without the key."""
+        return b"" if self.key is None else self.key.digest("run", key.tenant, key.run_id)
 
     def subject(self, name: str) -> bytes:
-        """Keyed hash of a person's name."""
+        """Keyed hash of a person's name.
+
+        Raises:
+            StoreError: The key is lost, so nobody can be found by name.
+        """
+        if self.key is None:
+            raise StoreError(
+                "the store's key file is missing, so runs cannot be found by a person's name",
+                code="store.key-file",
+                hint="Put the key file back from a backup.",
+            )
         return self.key.digest("subject", self.tenant, name)
 
     def may_write(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
+from typing import Any
 
 from keepset.backends.sqlite import Durability
 from keepset.store.opening import Options, Role, open_services
@@ -46,17 +48,44 @@ def open_store(  # noqa: PLR0913 - each option stands for itself, all but one by
     return Store(open_services(url, options))
 
 
-async def aopen(  # noqa: PLR0913 - the same
+class Opening:
+    """A store that is being opened: ``store = await ks.aopen(url)``, or ``async with``."""
+
+    def __init__(self, url: str, options: Options) -> None:
+        """Remember what to open; nothing is opened yet."""
+        self._url = url
+        self._options = options
+        self._store: AsyncStore | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncStore]:
+        return self._open().__await__()
+
+    async def _open(self) -> AsyncStore:
+        return AsyncStore(await asyncio.to_thread(open_services, self._url, self._options))
+
+    async def __aenter__(self) -> AsyncStore:
+        self._store = await self._open()
+        return self._store
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._store is not None:
+            await self._store.close()
+
+
+def aopen(  # noqa: PLR0913 - the same
     url: str,
     *,
     tenant: str = "default",
     role: Role = "writer",
     mode: str = "protect",
     durability: Durability = "full",
-    timeout: float = 30.0,  # noqa: ASYNC109 - how long a write waits for others, not this call
+    timeout: float = 30.0,
     compression: bool = True,
     new_key: bool = False,
-) -> AsyncStore:
-    """Open a store for event loops; see `keepset.open`."""
+) -> Opening:
+    """Open a store for event loops: await it, or use it in an ``async with``.
+
+    See `keepset.open`.
+    """
     options = Options(tenant, role, mode, durability, timeout, compression, new_key)
-    return AsyncStore(await asyncio.to_thread(open_services, url, options))
+    return Opening(url, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,9 +43,7 @@ def open_services(url: str, options: Options) -> Services:
         UsageError: The URL or an option is not known.
         StoreError: The place refuses.
     """
-    check_name("tenant", options.tenant)
-    if options.role not in get_args(Role):
-        raise _not_known("role", options.role, get_args(Role))
+    _check(options)
     mode = mode_in_force(options.mode)
     opened = _backend_of(url)
     backend, key = opened(options)
@@ -65,37 +64,53 @@ def open_services(url: str, options: Options) -> Services:
     )
 
 
-def _backend_of(url: str) -> Callable[[Options], tuple[Backend, HashKey]]:
+def _backend_of(url: object) -> Callable[[Options], tuple[Backend, HashKey | None]]:
     if url == MEMORY:
         return lambda _: (open_memory(), fresh_key())
-    path = url.removeprefix(SQLITE)
-    if not url.startswith(SQLITE) or not path or path.startswith(":memory:"):
+    path = url.removeprefix(SQLITE) if isinstance(url, str) else ""
+    if not path or path == url or path.startswith(":memory:") or not Path(path).name:
         raise UsageError(
-            f"the store URL {url.partition(':')[0]}:… is not known",
+            "the store URL is not known",
             code="store.url",
             hint="Use sqlite:///relative.db, sqlite:////absolute.db or memory:.",
         )
     return lambda options: _open_file(Path(path), options)
 
 
-def _open_file(path: Path, options: Options) -> tuple[Backend, HashKey]:
+def _open_file(path: Path, options: Options) -> tuple[Backend, HashKey | None]:
     """Make the key before the database, so that no store is ever without one."""
     key_path = path.with_name(f"{path.name}.key")
-    if options.role != "writer" and not path.exists():
+    fresh = not path.exists() or (path.is_file() and not path.stat().st_size)
+    viewing = options.role != "writer"
+    if viewing and fresh:
         raise NotFoundError(
             f"there is no store at {path}",
             code="store.not-found",
             hint="A viewer makes none; look at the path: sqlite:///runs.db is relative.",
         )
-    fresh = options.new_key or not path.exists()
-    if fresh and options.role == "writer" and path.parent.is_dir():
+    if not viewing and (fresh or options.new_key) and path.parent.is_dir():
         file_key(key_path, create=True)
     backend = open_sqlite(path, durability=options.durability, timeout=options.timeout)
     try:
-        return backend, file_key(key_path, create=False)
+        lost = viewing and not key_path.exists()
+        return backend, None if lost else file_key(key_path, create=False)
     except BaseException:
         backend.close()
         raise
+
+
+def _check(options: Options) -> None:
+    check_name("tenant", options.tenant)
+    if options.role not in get_args(Role):
+        raise _not_known("role", options.role, get_args(Role))
+    if options.durability not in get_args(Durability):
+        raise _not_known("durability", options.durability, get_args(Durability))
+    if not isinstance(options.timeout, int | float) or not 0 < options.timeout < math.inf:
+        raise UsageError(
+            "the timeout is not a number of seconds above 0",
+            code="usage.timeout",
+            hint="Write timeout=30.0.",
+        )
 
 
 def mode_in_force(asked: str) -> Mode:
@@ -135,7 +150,7 @@ def _encodable(name: str) -> bool:
     return True
 
 
-def _not_known(what: str, given: str, known: tuple[str, ...]) -> UsageError:
+def _not_known(what: str, given: object, known: tuple[str, ...]) -> UsageError:
     return UsageError(
         f"the {what} {given!r} is not known",
         code=f"usage.{what}",

@@ -48,6 +48,7 @@ def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
             seen=Seen(everything.run.incarnation, found.deletions, everything.run.layout),
             heads=tuple(history.head() for history in replay.histories),
             lines=shorter.lines,
+            stay=shorter.stay,
             blobs=shorter.blobs,
         )
     return shorter.pruned

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from keepset.contracts import Extract, Field, Keep, Refetch
 from keepset.verdict import reasons, sentences
+from keepset.verdict.table import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,6 +100,10 @@ class Verdicts:
     def bytes_kept(self) -> int:
         """Bytes of one step when only what belongs is stored, each field whole."""
         return sum(verdict.bytes_kept for verdict in self.fields)
+
+    def __str__(self) -> str:
+        """Give the table ``candidate | keep | why`` with the count below it."""
+        return as_text(self)
 
     def cost(self, size: int) -> int:
         """Give what `size` bytes in a step cost: bytes x steps x runs."""

@@ -82,6 +82,7 @@ CREATE TABLE write (
   ordinal INTEGER NOT NULL,
   path TEXT NOT NULL,
   channel TEXT NOT NULL,
+  digest BLOB NOT NULL,
   value BLOB NOT NULL,
   UNIQUE (step, task, ordinal)
 ) STRICT;

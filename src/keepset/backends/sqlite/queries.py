@@ -91,12 +91,12 @@ BLOB: Final = "SELECT digest, size, data FROM blob WHERE run = :run AND digest =
 BLOB_DIGESTS: Final = "SELECT digest FROM blob WHERE run = :run ORDER BY digest"
 
 WRITES: Final = """
-SELECT task, path, ordinal, channel, value
+SELECT task, path, ordinal, channel, value, digest
 FROM write WHERE step = :step ORDER BY path, task, ordinal
 """
 
 LINE_WRITES: Final = """
-SELECT step & 4294967295, task, path, ordinal, channel, value
+SELECT step & 4294967295, task, path, ordinal, channel, value, digest
 FROM write WHERE step > :low AND step < :high ORDER BY step, path, task, ordinal
 """
 
@@ -241,14 +241,17 @@ SELECT EXISTS (SELECT 1 FROM step WHERE id = :step)
 """
 
 KEEP_WRITE: Final = """
-INSERT INTO write (step, task, path, ordinal, channel, value) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO write (step, task, ordinal, path, channel, value, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (step, task, ordinal) DO NOTHING
 """
 
 REPLACE_WRITE: Final = """
-INSERT INTO write (step, task, path, ordinal, channel, value) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO write (step, task, ordinal, path, channel, value, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (step, task, ordinal) DO UPDATE
-SET path = excluded.path, channel = excluded.channel, value = excluded.value
+SET path = excluded.path, channel = excluded.channel, value = excluded.value,
+    digest = excluded.digest
 """
 
 # --- removing -------------------------------------------------------------------------------------

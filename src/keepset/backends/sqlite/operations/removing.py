@@ -13,7 +13,7 @@ from keepset.backends.sqlite.operations.rows import (
     read_newest,
     read_run,
 )
-from keepset.backends.sqlite.operations.saving import segment_values, step_values
+from keepset.backends.sqlite.operations.saving import add_blobs, segment_values, step_values
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
 from keepset.plan.writes import Delete, Rewrite, Rewritten
@@ -64,7 +64,9 @@ def rewrite(plan: Rewrite) -> Steps[None]:
             yield from _replace(stay[line.id])
         else:
             yield from _drop_line(line.id)
-    yield from _drop_blobs(run.id, plan.blobs)
+    yield from _drop_blobs(run.id, plan.stay)
+    if plan.blobs:
+        yield from add_blobs(run.id, plan.blobs)
     yield Statement(queries.RAISE_LAYOUT, {"run": run.id})
 
 

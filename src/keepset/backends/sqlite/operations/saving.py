@@ -47,7 +47,7 @@ def save(plan: Save) -> Steps[Saved]:
     if plan.packed:
         yield from _pack(line, plan.packed, plan.segments)
     if plan.blobs:
-        yield from _add_blobs(hold.run, plan.blobs)
+        yield from add_blobs(hold.run, plan.blobs)
     yield Statement(queries.ADD_STEP, step_values(line, plan.step))
     return Saved(hold, row)
 
@@ -134,7 +134,8 @@ def _pack(line: int, until: int, segments: Sequence[SegmentRow]) -> Steps[None]:
     yield Statement(queries.ADD_PACKED, {"line": line, "count": count})
 
 
-def _add_blobs(run: int, blobs: Sequence[BlobRow]) -> Steps[None]:
+def add_blobs(run: int, blobs: Sequence[BlobRow]) -> Steps[None]:
+    """Store large values; one that is already there is left as it is."""
     rows = [(run, blob.digest, blob.size, blob.data) for blob in blobs]
     yield Statement(queries.ADD_BLOB, many=rows)
 
@@ -218,10 +219,19 @@ def put_writes(plan: PutWrites) -> Steps[None]:
     if not (yield from _has_step(plan.line, plan.seq)):
         raise no_checkpoint(plan.seq)
     if plan.blobs:
-        yield from _add_blobs(plan.hold.run, plan.blobs)
+        yield from add_blobs(plan.hold.run, plan.blobs)
     step = step_id(plan.line, plan.seq)
     for write in plan.writes:
         query = queries.REPLACE_WRITE if write.replace else queries.KEEP_WRITE
         yield Statement(
-            query, (step, write.task, write.path, write.index, write.channel, write.value)
+            query,
+            (
+                step,
+                write.task,
+                write.index,
+                write.path,
+                write.channel,
+                write.value,
+                write.digest,
+            ),
         )

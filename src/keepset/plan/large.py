@@ -1,0 +1,42 @@
+"""Large values: moved out of the differences, stored once per run under their digests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+
+from keepset.codec import BlobRef, Codec
+from keepset.plan.packing import frame
+from keepset.plan.rows import BlobRow
+
+
+class Large:
+    """Takes large packed values, and gives the references that stand in their places.
+
+    Attributes:
+        refs: Digests of all values that were taken.
+        rows: Those that are not known to be stored.
+    """
+
+    def __init__(self, codec: Codec, known: Collection[bytes], *, compressed: bool) -> None:
+        """Begin with no value.
+
+        Args:
+            codec: Packs the references.
+            known: Digests of values that are stored already.
+            compressed: Whether the values are compressed.
+        """
+        self.refs: set[bytes] = set()
+        self.rows: dict[bytes, BlobRow] = {}
+        self._codec = codec
+        self._known = known
+        self._compressed = compressed
+
+    def move(self, packed: bytes) -> bytes:
+        """Take a packed value and give the packed reference to it."""
+        digest = hashlib.sha256(packed).digest()
+        self.refs.add(digest)
+        if digest not in self._known and digest not in self.rows:
+            data = frame(packed, compressed=self._compressed)
+            self.rows[digest] = BlobRow(digest, len(packed), data)
+        return self._codec.pack(BlobRef(digest, len(packed)))
