@@ -12,21 +12,20 @@ from keepset.scan.finding import Finding, Path
 from keepset.scan.handles import handle_type, type_name
 from keepset.scan.judging import Entry, Judge
 from keepset.scan.known import SHORTEST, KnownValues
-from keepset.scan.names import Promise, credential
+from keepset.scan.labels import entry, pair
 from keepset.scan.places import Places
 from keepset.scan.reasons import (
     HANDLE,
     PATH_TEMPORARY,
-    SECRET_NAME,
     SECRET_TYPE,
     advice,
 )
 from keepset.scan.responses import response
-from keepset.scan.values import plausible
 from keepset.scan.walk import Children, Parts, Walk, items_of
 
 _BEGINS_A_PATH: Final = "/\\f"
 _TEXT: Final = frozenset({str})
+_SEQUENCES: Final = frozenset({list, tuple})
 _TABLES: Final = frozenset({"numpy", "pandas"})
 
 
@@ -104,9 +103,11 @@ class Leaves(Walk):
         """Look at anything else."""
         sort = _sort(type(value))  # type: ignore[arg-type]  # mypy asks it of instances
         if sort is _Sort.PLAIN:
-            self._labelled(value, path)
             if type(value) is dict:
+                self._labelled(entry(value, path))
                 self._response(value, path)
+            elif type(value) in _SEQUENCES:
+                self._labelled(pair(value, path))
             return self.plain(value, path)
         if sort is _Sort.OBJECT:
             return self._object(value, path)
@@ -146,8 +147,9 @@ class Leaves(Walk):
         self._response(value, path)
         children = self.opened(value)
         if children is not None:
-            names = [element for element, _ in children]
-            self._judge.keys(tuple([name for name in names if isinstance(name, str)]), path)
+            named = {element: child for element, child in children if isinstance(element, str)}
+            self._judge.keys(tuple(named), path)
+            self._labelled(entry(named, path))
         return children
 
     def _table(self, value: object, path: Path) -> None:
@@ -183,21 +185,9 @@ class Leaves(Walk):
             path = parent if element is None else (*parent, element)
             self._findings.append(Finding(PATH_TEMPORARY, path, "temporary folder", ""))
 
-    def _labelled(self, value: Any, path: Path) -> None:
-        """Look at a value that stands beside its name: a header pair or a named entry."""
-        where: str | int = "value"
-        if type(value) is dict:
-            name, secret = value.get("name", value.get("key")), value.get("value")
-        elif type(value) in {list, tuple} and len(value) == 2:  # noqa: PLR2004 - a pair
-            (name, secret), where = value, 1
-        else:
-            return
-        if type(name) is not str or type(secret) is not str:
-            return
-        promise = credential(name)
-        if promise is not Promise.NOTHING and plausible(promise, secret):
-            detail = f"name.{promise.name.lower()}"
-            self._findings.append(Finding(SECRET_NAME, (*path, where), detail, ""))
+    def _labelled(self, finding: Finding | None) -> None:
+        if finding is not None:
+            self._findings.append(finding)
 
     def _safe(self, path: Path) -> Path:
         """Put the position in place of each secret key in a path."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from keepset.scan.beside import beside_ids
 from keepset.scan.finding import Finding, Path
 from keepset.scan.known import SHORTEST, KnownValues
+from keepset.scan.labels import labelled
 from keepset.scan.leaves import Leaves
 from keepset.scan.places import Places
 from keepset.scan.reasons import advice
+from keepset.scan.responses import response
 from keepset.scan.texts import masked, secrets
 from keepset.scan.walk import Parts
 
@@ -56,6 +59,30 @@ class Scanner:
         walk = Leaves(parts, self._known, self._places)
         walk.run(value, path, below[-1] if below else name)
         return walk.found()
+
+    def container(self, value: object, path: Path, *, parts: Parts) -> list[Finding]:
+        """Look at one container alone: what only several of its parts together give away.
+
+        `leaves` does the same on its way. It is for a value of which only some parts are new: each
+        of these was looked at by itself, where its neighbours are not seen.
+
+        Args:
+            value: A mapping, a list or an object; nothing below it is looked at.
+            path: Where it is.
+            parts: Gives the children of an object, as in `leaves`.
+
+        Returns:
+            A value that stands beside the name of a credential (``secret.name``, at the value's
+            own path), and a value that is a model response as a whole (``response.object``).
+        """
+        if self._in_path(path):
+            return []
+        found = []
+        beside = labelled(value, path, parts)
+        if beside is not None:
+            found.append(replace(beside, advice=advice(beside.kind, beside.path)))
+        whole = response(value, path)
+        return found if whole is None else [*found, whole]
 
     def beside(self, fields: Mapping[str, object]) -> list[Finding]:
         """Look across the fields of a state for content whose ids stand beside it.

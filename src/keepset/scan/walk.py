@@ -59,6 +59,18 @@ def items_of(value: dict[Any, Any], parts: Parts) -> list[Item]:
     ]
 
 
+def opened(value: object, parts: Parts) -> tuple[tuple[str | int, object], ...] | None:
+    """Give the children of an object as the codec would walk them.
+
+    None where it has none, or where the codec refuses it: packing says so, with the path.
+    """
+    try:
+        children = parts(value)
+        return None if children is None else tuple(children)
+    except PolicyError:
+        return None
+
+
 class Walk(ABC):
     """One walk through one value. Subclasses say what is done with texts and containers."""
 
@@ -118,15 +130,8 @@ class Walk(ABC):
         return None
 
     def opened(self, value: object) -> Children | None:
-        """Give the children of an object as the codec would walk them.
-
-        None where it has none, or where the codec refuses it: packing says so, with the path.
-        """
-        try:
-            children = self.parts(value)
-            return None if children is None else tuple(children)
-        except PolicyError:
-            return None
+        """Give the children of an object as the codec would walk them; None for none."""
+        return opened(value, self.parts)
 
     def _enter(self, value: object, path: Path, name: str) -> bool:
         identity = id(value)
