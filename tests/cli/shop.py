@@ -21,13 +21,21 @@ class Item:
     price: int
 
 
+def fetch(items: list[Item]) -> list[str]:
+    """Load what is not stored."""
+    return [item.name for item in items]
+
+
 class Ticket(TypedDict, total=False):
-    """A state with a personal field, an object, a tuple and a collection."""
+    """A state with a personal field, an object, a tuple, a collection, and what is not stored."""
 
     question: Annotated[str, ks.Keep(personal=True)]
     items: Annotated[list[Item], ks.Keep()]
     size: Annotated[tuple[int, int], ks.Keep()]
     notes: Annotated[dict[str, Any], ks.Keep()]
+    docs: Annotated[list[str], ks.Refetch(fetch, using="items")]
+    key: Annotated[str, ks.Secret("env:SHOP_KEY")]
+    draft: Annotated[str, ks.Drop()]
 
 
 def fill(folder: Path, run_id: str = "ticket-1") -> Path:

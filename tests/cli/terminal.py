@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -74,3 +75,24 @@ def start(
         timeout=FEW_SECONDS,
     )
     return Said(done.returncode, done.stdout, done.stderr)
+
+
+def on_a_terminal(*arguments: str | Path, columns: int = 80, **environment: str) -> str:
+    """What a command writes to a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "keepset.cli", *map(str, arguments)],
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), **environment},
+    )
+    os.close(theirs)
+    chunks = []
+    try:
+        while chunk := os.read(ours, 4096):
+            chunks.append(chunk)
+    except OSError:  # how Linux says that the other end of a terminal is closed
+        pass
+    os.close(ours)
+    process.wait()
+    return b"".join(chunks).decode()

@@ -112,6 +112,72 @@ def test_a_module_that_cannot_be_imported_is_named_with_the_place_and_not_its_wo
     assert "secret-in-a-message" not in said.err
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import sys\nsys.exit()\n",
+        "raise SystemExit(3)\n",
+        "class Ended(BaseException): ...\nraise Ended\n",
+        "import asyncio\nraise asyncio.CancelledError\n",
+    ],
+)
+def test_a_module_that_ends_the_program_is_an_error_and_never_a_silent_success(
+    tmp_path: Path, source: str
+) -> None:
+    said = check(tmp_path, source, "--json")
+    assert (said.code, said.error()["code"]) == (2, "reference.import")
+    assert "shop.py" in said.error()["message"]
+
+
+def test_the_module_that_is_missing_is_named(tmp_path: Path) -> None:
+    assert "no module lost_one" in check(tmp_path, "import lost_one\n").err
+    said = start("check", "nowhere.at_all:Ticket", folder=tmp_path)
+    assert "there is no module nowhere" in said.err
+
+
+def test_a_name_that_fails_when_it_is_looked_up_is_no_bug_of_ours(tmp_path: Path) -> None:
+    source = "def __getattr__(name):\n    raise ValueError('secret-in-a-message')\n"
+    said = check(tmp_path, source)
+    assert said.code == 2
+    assert "ValueError" in said.err
+    assert "secret-in-a-message" not in said.err
+
+
+@pytest.mark.parametrize("given", ["shop.py:Ticket", "./shop.py:Ticket"])
+def test_a_file_in_place_of_the_module_is_answered_with_the_module(
+    tmp_path: Path, given: str
+) -> None:
+    (tmp_path / "shop.py").write_text(SOUND)
+    said = start("check", given, "--json", folder=tmp_path)
+    assert (said.code, said.error()["code"]) == (2, "reference.syntax")
+    assert said.error()["hint"].endswith(" shop:Ticket")
+
+
+def test_what_the_module_prints_is_kept_apart_from_the_result(tmp_path: Path) -> None:
+    loud = "import os\nprint('from the module')\nos.system('echo from a program')\n"
+    said = check(tmp_path, loud + SOUND, "--json")
+    assert said.result("check")["errors"] == 0
+    assert "from the module" in said.err
+    assert "from a program" in said.err
+
+
+def test_strict_makes_a_field_without_a_rule_an_error(tmp_path: Path) -> None:
+    source = SOUND.replace("Annotated[str, ks.Keep(max_bytes=4_000)]", "str")
+    assert check(tmp_path, source).code == 0
+    said = check(tmp_path, source, "--strict", "--json")
+    assert said.code == 40
+    [problem] = said.result("check")["problems"]
+    assert (problem["code"], problem["severity"]) == ("field.undeclared", "error")
+    said = start("check", "shop:Ticket", folder=tmp_path, environment={"KEEPSET_MODE": "strict"})
+    assert said.code == 40
+    assert "1 error, 0 warnings" in said.out
+
+
+def test_a_class_of_which_no_contract_can_be_made_is_called_by_its_name(tmp_path: Path) -> None:
+    source = SOUND.replace("Annotated[str, ks.Keep(max_bytes=4_000)]", "Annotated[str, ks.Keep]")
+    assert check(tmp_path, source).out.splitlines()[-1].startswith("Ticket: ")
+
+
 def test_a_name_that_the_module_lacks_and_a_reference_without_a_colon_are_usage_errors(
     tmp_path: Path,
 ) -> None:

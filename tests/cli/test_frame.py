@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
+import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
 
 from keepset import errors
 from keepset.cli import app, output
-from tests.cli.terminal import ROOT, SCHEMAS, say, start
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.cli.terminal import ROOT, SCHEMAS, on_a_terminal, say, start
 
 CONTEXT = click.Context(app.cli)
 COMMANDS = app.cli.list_commands(CONTEXT)
@@ -89,6 +86,20 @@ def test_a_wrong_command_line_with_json_gives_an_error_document() -> None:
     assert said.error()["code"] == "usage"
 
 
+def test_a_command_that_is_misspelt_is_answered_with_the_one_that_is_meant() -> None:
+    said = say("chek")
+    assert said.code == 2
+    assert "Did you mean 'check'?" in said.err
+    assert "Did you mean" not in say("zzzz").err
+
+
+@pytest.mark.parametrize("option", ["--json", "--store", "--tenant"])
+def test_an_option_in_front_of_the_command_is_sent_behind_it(option: str) -> None:
+    said = say(option, "runs")
+    assert said.code == 2
+    assert f"{option} goes behind the command" in said.err
+
+
 def test_an_error_has_its_own_exit_code_for_people_and_for_programs(tmp_path: Path) -> None:
     missing = tmp_path / "none.db"
     said = say("runs", "--store", missing)
@@ -124,6 +135,8 @@ def test_an_interrupt_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     said = say("completion", "bash")
     assert said.code == 130
     assert "Traceback" not in said.err
+    monkeypatch.setattr(output, "result", interrupted)
+    assert say("completion", "bash", "--json").error()["code"] == "interrupted"
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain() -> None:
@@ -141,6 +154,66 @@ def test_a_reader_that_goes_away_is_no_reason_to_complain() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [("completion", "bash"), ("completion", "bash", "--json"), ("runs", "--help")]
+)
+def test_output_that_cannot_be_written_is_an_error_of_its_own(arguments: tuple[str, ...]) -> None:
+    said = _into("/dev/full", *arguments)
+    assert said.returncode == 11
+    assert "output.failed" in said.stderr
+    assert "bug" not in said.stderr
+    assert len(said.stderr.splitlines()) <= 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_stderr_that_takes_nothing_changes_the_exit_code_only() -> None:
+    with Path("/dev/full").open("w") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "keepset.cli", "runs"],
+            stdout=subprocess.PIPE,
+            stderr=stream,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (11, b"")
+
+
+@pytest.mark.parametrize(("closed", "code"), [(">&-", 11), ("2>&-", 0), (">&- 2>&-", 11)])
+def test_a_closed_stream_is_no_bug(closed: str, code: int) -> None:
+    command = f"exec {shlex.quote(sys.executable)} -m keepset.cli completion bash {closed}"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "bug" not in done.stderr
+
+
+def test_a_current_folder_that_is_gone_is_no_bug(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f"rmdir ../gone && exec {shlex.quote(sys.executable)} -m keepset.cli check a:B --json"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=gone, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 11
+    assert json.loads(done.stderr)["error"]["code"] == "system.refused"
+
+
+def _into(path: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    with Path(path).open("w") as stream:
+        return subprocess.run(
+            [sys.executable, "-m", "keepset.cli", *arguments],
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+
+def test_what_an_encoding_lacks_is_printed_as_an_escape() -> None:
+    said = start("doctor", environment={"PYTHONIOENCODING": "latin-1", "KEEPSET_MODE": "\u0142"})
+    assert said.code == 40
+    assert "\\u0142" in said.out
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_completion_script_names_the_command_and_what_completes_it(shell: str) -> None:
     said = say("completion", shell)
@@ -156,28 +229,7 @@ def test_a_shell_is_told_how_a_command_line_may_go_on() -> None:
     assert said.out.splitlines() == ["plain,runs"]
 
 
-def _on_a_terminal(*arguments: str, **environment: str) -> str:
-    """What a command writes to a terminal."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "keepset.cli", *arguments],
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm-256color", **environment},
-    )
-    os.close(theirs)
-    chunks = []
-    try:
-        while chunk := os.read(ours, 4096):
-            chunks.append(chunk)
-    except OSError:  # how Linux says that the other end of a terminal is closed
-        pass
-    os.close(ours)
-    process.wait()
-    return b"".join(chunks).decode()
-
-
 def test_colour_is_for_terminals_and_for_those_who_want_it() -> None:
-    assert "\x1b[" in _on_a_terminal("doctor")
-    assert "\x1b[3" not in _on_a_terminal("doctor", NO_COLOR="1")
+    assert "\x1b[" in on_a_terminal("doctor")
+    assert "\x1b" not in on_a_terminal("doctor", NO_COLOR="1")
     assert "\x1b" not in start("doctor").out

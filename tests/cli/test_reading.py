@@ -6,12 +6,13 @@ import hashlib
 import json
 import os
 import sqlite3
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from keepset.cli.compare import differences
-from keepset.cli.output import printable
+from keepset.cli.output import one_row, printable
 from keepset.cli.render import one_line, render
 from tests.cli import shop
 from tests.cli.terminal import Said, say, start
@@ -68,7 +69,6 @@ def test_show_gives_the_newest_checkpoint_without_the_code_that_made_it(store: P
     said = start("show", "ticket-1", "--store", store, "--json")
     found = said.result("show")
     assert found["checkpoint"]["step"] == "answer"
-    assert found["checkpoint"]["metadata"] == {"model": "m-1"}
     [item] = found["fields"]["items"]
     assert "Item" in item["$type"]
     assert "lamp" in json.dumps(item)
@@ -96,6 +96,31 @@ def test_personal_fields_are_masked_in_show_and_diff_until_they_are_revealed(sto
     for arguments in (("show", "ticket-1"), ("diff", "ticket-1", "2", "3")):
         assert "Ada" in ask(store, *arguments, "--reveal").out
     assert result(store, "show", "ticket-1")["masked"] == ["question"]
+
+
+def test_metadata_is_masked_as_personal_until_it_is_revealed(store: Path) -> None:
+    assert result(store, "show", "ticket-1")["checkpoint"]["metadata"] == {"$type": "masked"}
+    said = ask(store, "show", "ticket-1")
+    assert "model" not in said.out
+    assert "(masked; --reveal shows it)" in said.out
+    found = result(store, "show", "ticket-1", "--reveal")
+    assert found["checkpoint"]["metadata"] == {"model": "m-1"}
+    assert '{"model": "m-1"}' in ask(store, "show", "ticket-1", "--reveal").out
+    assert result(store, "show", "ticket-1", "--step", "1")["checkpoint"]["metadata"] == {}
+    assert "metadata" not in ask(store, "show", "ticket-1", "--step", "1").out
+
+
+def test_show_names_the_rule_of_each_field_that_is_not_stored(store: Path) -> None:
+    found = result(store, "show", "ticket-1")
+    assert {name: rule["kind"] for name, rule in found["not_stored"].items()} == {
+        "docs": "Refetch",
+        "key": "Secret",
+        "draft": "Drop",
+    }
+    shown = ask(store, "show", "ticket-1").out
+    assert "(not stored: restored by Refetch(load=fetch, using=items))" in shown
+    assert "(not stored: restored by Secret(reference=env:SHOP_KEY))" in shown
+    assert "(not stored: left out by Drop)" in shown
 
 
 def test_a_field_that_the_stored_contract_does_not_speak_of_is_masked(store: Path) -> None:
@@ -126,7 +151,40 @@ def test_stats_say_what_a_store_holds(store: Path) -> None:
     assert (found["runs"], found["checkpoints"]) == (1, 3)
     assert found["file_bytes"] > 0
     assert sum(entry["bytes"] for entry in found["bytes_by_field"]) > 0
-    assert "3 checkpoints" in ask(store, "stats").out
+    said = ask(store, "stats")
+    assert said.out.startswith("1 run, 3 checkpoints\n")
+    assert "(steps not packed yet)" in said.out
+    assert ask(store, "verify").out == "intact: 1 run, 3 checkpoints\n"
+
+
+def test_an_empty_listing_says_so_and_leaves_stdout_empty(store: Path) -> None:
+    said = ask(store, "runs", "--status", "paused", "--tenant", "default")
+    assert (said.code, said.out) == (0, "")
+    assert said.err == "There are no runs of tenant default that fit --status.\n"
+    assert "no runs of tenant other." in ask(store, "runs", "--tenant", "other").err
+    assert ask(store, "stats", "--tenant", "other").code == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "name"),
+    [
+        (".", 11, "store.not-a-file"),
+        ("/", 11, "store.not-a-file"),
+        ("sqlite:///.", 11, "store.not-a-file"),
+        ("sqlite:nope", 2, "store.url"),
+        ("sqlite://nope", 2, "store.url"),
+        ("", 2, "usage"),
+        (" ", 2, "usage"),
+        ("a" * 300, 11, "store.cannot-open"),
+        ("runs.db?mode=ro", 3, "store.not-found"),
+    ],
+)
+@pytest.mark.parametrize("command", ["runs", "doctor"])
+def test_a_store_that_is_named_wrongly_is_no_bug(
+    command: str, given: str, code: int, name: str
+) -> None:
+    said = say(command, "--store", given, "--json")
+    assert (said.code, said.error()["code"]) == (code, name)
 
 
 def test_verify_finds_an_intact_store_intact_and_a_changed_byte(store: Path) -> None:
@@ -223,6 +281,19 @@ def test_what_a_terminal_would_obey_is_escaped() -> None:
     assert printable("a\x1b[31mb\u202ec\ud800") == "a\\x1b[31mb\\u202ec\\ud800"
     assert "\x1b" not in one_line(render({"\x1b]0;": "\x9b31m"}), 80)
     assert one_line(render("x" * 50), 10) == '"xxxxxxxx…'
+    assert one_row("a\nb\tc") == "a\\nb\\tc"
+
+
+def test_a_name_with_a_line_break_forges_no_row(tmp_path: Path) -> None:
+    store = shop.fill(tmp_path, "a\nforged-row  Ticket")
+    assert len(ask(store, "runs").out.splitlines()) == 2
+    assert len(ask(store, "show", "b\nforged").err.splitlines()) == 2
+
+
+def test_a_long_name_is_not_broken_where_it_is_read_by_a_program(tmp_path: Path) -> None:
+    name = "n" * 400
+    store = shop.fill(tmp_path, name)
+    assert name in ask(store, "runs").out
 
 
 def test_a_run_id_that_would_command_a_terminal_is_escaped_wherever_it_is_printed(
@@ -249,6 +320,13 @@ def test_a_run_id_that_would_command_a_terminal_is_escaped_wherever_it_is_printe
 )
 def test_what_json_lacks_is_shown_by_its_type(value: object, shown: object) -> None:
     assert render(value) == shown
+
+
+def test_a_number_beyond_what_python_writes_in_decimal_is_shown_all_the_same() -> None:
+    large = 1 << 20_000
+    assert render(large) == {"$type": "int", "text": hex(large)}
+    assert render(Fraction(1, large)) == {"$type": "Fraction", "text": "(too long)"}
+    assert json.dumps(render(1 << 12_999))
 
 
 def test_a_difference_tells_one_and_true_apart() -> None:

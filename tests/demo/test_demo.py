@@ -7,16 +7,14 @@ import re
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from keepset.cli.demo import documents, index, steps
+from keepset.cli.demo import documents, index, sentences, steps
 from keepset.cli.demo.gateway import BusyError, Gateway, charges
 from tests.cli.terminal import Said, start
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SEVEN = ["question", "doc_ids", "docs", "db", "api_key", "payment", "workdir"]
 NO_NETWORK = """
@@ -130,10 +128,10 @@ def test_nothing_is_left_outside_the_folder(found: Any, place: Path) -> None:
 def test_what_to_type_next_works(found: Any, place: Path) -> None:
     assert len(found["next"]) > 2
     for line in found["next"]:
-        program, *arguments = shlex.split(line)
-        assert program == "keepset"
-        again = start(*arguments, folder=place / "here")
-        assert again.code == 0, again.err
+        done = subprocess.run(
+            shlex.split(line), cwd=place / "here", capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("step", ["retrieve", "deliver"])
@@ -174,7 +172,7 @@ def test_a_child_whose_parent_is_gone_ends_by_itself(tmp_path: Path) -> None:
     }
     index.create(tmp_path / "index.db")
     done = subprocess.run(
-        [sys.executable, "-m", "keepset.cli.demo.child", "naive", "retrieve"],
+        [sys.executable, "-m", "keepset.cli.demo.child", "naive", "after:retrieve"],
         env=surroundings,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -197,3 +195,76 @@ def test_the_gateway_turns_the_first_call_away_and_writes_the_second(tmp_path: P
     assert charges(tmp_path, "order") == 0
     gateway.charge("order", 5)
     assert charges(tmp_path, "order") == 1
+
+
+@pytest.mark.parametrize("folder", ["a folder", "$HOME;x"])
+def test_what_to_type_next_works_in_a_folder_whose_name_a_shell_would_take_apart(
+    tmp_path: Path, folder: str
+) -> None:
+    found = demo(tmp_path, "--json", "--folder", folder).result("demo")
+    for line in found["next"]:
+        done = subprocess.run(
+            ["/bin/sh", "-c", line],
+            cwd=tmp_path / "here",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_kill_between_a_charge_and_its_save_charges_twice_either_way_and_says_so(
+    tmp_path: Path,
+) -> None:
+    found = demo(tmp_path, "--json", "--kill-in", "charge").result("demo")
+    assert (found["killed_after"], found["killed_in"]) == (None, "charge")
+    for way in ("naive", "contract"):
+        assert found[way]["killed_in_process"] == list(steps.NAMES[:4])
+        assert found[way]["resumed_with"] == ["charge", "deliver"]
+        assert found[way]["charges"] == 2
+    lines = (tmp_path / "here" / "keepset-demo" / "ledger.txt").read_text().splitlines()
+    assert sorted(line.split()[0] for line in lines) == ["contract", "contract", "naive", "naive"]
+    assert "Both runs charged the customer more than once" in sentences.charged(found)
+    assert "was not saved yet" in sentences.killed(found)
+
+
+def test_a_process_is_killed_once() -> None:
+    assert start("demo", "--kill-in", "charge", "--kill-after", "read").code == 2
+
+
+def outcome(**changed: Any) -> dict[str, Any]:
+    """What the sentences look at, of a run that was killed after the charge."""
+    way = {"charges": 1, "resumed_with": ["deliver"]}
+    return {
+        "killed_after": "charge",
+        "killed_in": None,
+        "naive": way,
+        "contract": way,
+        "retrieval": {"kept": 40, "others_if_searched_again": 7},
+        **changed,
+    }
+
+
+def test_the_sentences_say_only_what_happened() -> None:
+    assert sentences.charged(outcome()) == ""
+    assert "before `deliver` began" in sentences.killed(outcome())
+    assert "the run went on with the same ones" in sentences.retrieved(outcome())
+    over = outcome(killed_after="deliver", contract={"charges": 1, "resumed_with": []})
+    assert "before" not in sentences.killed(over)
+    assert "went on" not in sentences.retrieved(over)
+    assert "nothing was left to do" in sentences.retrieved(over)
+    early = outcome(
+        killed_after=None,
+        killed_in="retrieve",
+        contract={"charges": 1, "resumed_with": list(steps.NAMES)},
+    )
+    assert "searched again" in sentences.retrieved(early)
+    assert "the same ones" not in sentences.retrieved(early)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="a folder that nobody may write to")
+def test_a_folder_that_cannot_be_made_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in ("/proc/x", str(tmp_path / "file" / "x")):
+        said = start("demo", "--folder", folder, "--json")
+        assert (said.code, said.error()["code"]) == (2, "demo.folder")

@@ -6,18 +6,20 @@ its name on the command line is the module's name with dashes. Nothing else regi
 
 from __future__ import annotations
 
+import difflib
+import errno
 import importlib
 import os
 import pkgutil
 import sys
 import traceback
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import click
 from click.shell_completion import shell_complete
 
 from keepset.cli import commands, output
-from keepset.errors import KeepsetError
+from keepset.errors import KeepsetError, StoreError
 
 FINDINGS = 40
 BUG = 1
@@ -25,6 +27,10 @@ INTERRUPT = 130
 BROKEN_PIPE = 141
 PROGRAM = "keepset"
 TRACEBACK = "KEEPSET_TRACEBACK"
+BEHIND = ("--json", "--store", "--tenant")
+"""Options that commands have and the program itself has not."""
+NO_OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+"""What a stream fails with that has no room, or that nobody opened."""
 COMPLETE = "_KEEPSET_COMPLETE"
 """What a shell sets when it wants to know how a command line may go on."""
 
@@ -61,6 +67,26 @@ class Commands(click.Group):
             raise TypeError(f"{module.__name__}.command is not a click command")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one may have been meant."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"No such command {output.one_row(args[0])!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read what stands in front of the command; options of commands do not."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name not in BEHIND:
+                raise
+            option = error.option_name
+            ctx.fail(f"{option} goes behind the command, as in: {PROGRAM} runs {option} ...")
+
 
 @click.group(
     cls=Commands,
@@ -79,6 +105,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         arguments: The arguments after the program's name; those of the process by default.
     """
     given = sys.argv[1:] if arguments is None else arguments
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal of another encoding is shown an escape in place of what it does not have.
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
     sys.exit(run(given))
 
 
@@ -86,14 +116,29 @@ def run(arguments: list[str]) -> int:
     """Run one command line and give its exit code; nothing is raised."""
     as_json = "--json" in arguments
     try:
+        return _run(arguments, as_json=as_json)
+    except OSError:  # not even stderr takes what there is to say
+        _let_go_of(sys.stderr, 2)
+        return StoreError.exit_code
+
+
+def _run(arguments: list[str], *, as_json: bool) -> int:
+    if sys.stdout is None:  # what Python makes of one that is closed
+        return _refused(OSError(errno.EBADF, "stdout is closed"), as_json=as_json)
+    try:
         code = _invoke(arguments, as_json=as_json)
         sys.stdout.flush()
     except BrokenPipeError:
-        _let_go_of_stdout()
+        _let_go_of(sys.stdout, 1)
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        output.note("interrupted")
+        if as_json:
+            output.error("interrupted", "interrupted", retryable=True)
+        else:
+            output.note("interrupted")
         return INTERRUPT
+    except OSError as error:
+        return _refused(error, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the top of the process, the one place for it
         return _bug(error, as_json=as_json)
     return code
@@ -123,6 +168,30 @@ def _invoke(arguments: list[str], *, as_json: bool) -> int:
     return result if isinstance(result, int) else 0
 
 
+def _refused(error: OSError, *, as_json: bool) -> int:
+    """Report what the operating system refused: most likely to take what we print.
+
+    An error about a file has its name; one about a stream has none.
+    """
+    why = error.strerror or type(error).__name__
+    if error.filename is None and error.errno in NO_OUTPUT:
+        problem = StoreError(
+            f"the output could not be written: {why}",
+            code="output.failed",
+            hint="Look at where stdout and stderr go, and at the room there.",
+        )
+    else:
+        place = "" if error.filename is None else f", {error.filename}"
+        problem = StoreError(
+            f"the system refuses a file or folder: {why}{place}",
+            code="system.refused",
+            hint="Look at the path or the current folder: is it there, and who may use it?",
+        )
+    _let_go_of(sys.stdout, 1)
+    output.keepset_error(problem, as_json=as_json)
+    return problem.exit_code
+
+
 def _bug(error: Exception, *, as_json: bool) -> int:
     """Report an error that nobody foresaw; its text may hold a value, so only its type is told."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -138,8 +207,12 @@ def _bug(error: Exception, *, as_json: bool) -> int:
     return BUG
 
 
-def _let_go_of_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's own flush at exit is quiet as well."""
+def _let_go_of(stream: TextIO | None, number: int) -> None:
+    """Point a stream at nothing, so that the interpreter's own flush at exit is quiet as well."""
+    if stream is None or stream.closed:
+        return
     nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, sys.stdout.fileno())
-    os.close(nothing)
+    try:
+        os.dup2(nothing, number)
+    finally:
+        os.close(nothing)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import sqlite3
+import stat
 import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from keepset.providers.keys import KEY_BYTES
 from keepset.verdict.sentences import size
 
 if TYPE_CHECKING:
@@ -28,6 +31,22 @@ LITTLE_ROOM = 200_000_000
 NO_ROOM = 20_000_000
 PRIVATE = 0o077
 """Permission bits of people other than the owner."""
+PRIVATE_FILE = 0o600
+"""Permission bits that a file of a store may have at the most."""
+WORDS = {
+    "synchronous": {"0": "off", "1": "normal", "2": "full", "3": "extra"},
+    "secure_delete": {"0": "off", "1": "on", "2": "fast"},
+    "foreign_keys": {"0": "off", "1": "on"},
+    "temp_store": {"0": "default", "1": "file", "2": "memory"},
+    "trusted_schema": {"0": "off", "1": "on"},
+}
+"""What SQLite's numbers mean, in the words of its documentation and of ours."""
+UNITS = {
+    "page_size": "bytes",
+    "mmap_size": "bytes",
+    "journal_size_limit": "bytes",
+    "wal_autocheckpoint": "pages",
+}
 
 
 @dataclass(frozen=True)
@@ -68,23 +87,56 @@ def _mode(mode: str) -> Line:
     return Line("KEEPSET_MODE", "ok", mode or "not set (protect)")
 
 
-def store(settings: Settings) -> Iterator[Line]:
-    """Look at an open store."""
+def store(settings: Settings, key_file: Path) -> Iterator[Line]:
+    """Look at an open store and at the file of its key."""
     yield Line("store", "ok", f"{settings.location} ({settings.engine} {settings.version})")
     yield Line("format", "ok", str(settings.format))
+    yield key(key_file)
     for setting in settings.settings:
-        fix = "" if setting.good else f"It should be {setting.wanted}: {setting.protects}."
-        yield Line(setting.name, "ok" if setting.good else "fail", setting.value, fix)
+        wanted = worded(setting.name, setting.wanted)
+        fix = "" if setting.good else f"It should be {wanted}: {setting.protects}."
+        value = worded(setting.name, setting.value)
+        yield Line(setting.name, "ok" if setting.good else "fail", value, fix)
     for file in settings.files:
         yield from _file(file)
     if settings.free_disk is not None:
         yield _room(settings.free_disk, sum(file.size for file in settings.files))
 
 
+def worded(setting: str, value: str) -> str:
+    """Write a setting's value in words, the raw one beside it: ``full (2)``."""
+    if word := WORDS.get(setting, {}).get(value):
+        return f"{word} ({value})"
+    return f"{value} {UNITS[setting]}" if setting in UNITS else value
+
+
+def key(path: Path) -> Line:
+    """Look at the key file without reading the key."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        fix = (
+            f"Put {path} back from a backup. Where it is lost for good, keepset.open(…,"
+            " new_key=True) makes another: older runs are then not found by their subject."
+        )
+        return Line("key file", "fail", "missing", fix)
+    except OSError as error:
+        fix = f"Look at who may go to {path}."
+        return Line("key file", "fail", f"cannot be looked at ({error.strerror})", fix)
+    mode = f"{stat.S_IMODE(status.st_mode):04o}"
+    if not stat.S_ISREG(status.st_mode) or status.st_size != KEY_BYTES:
+        fix = f"Put {path} back from a backup: a key is {KEY_BYTES} bytes."
+        return Line("key file", "fail", f"holds no key ({status.st_size} bytes)", fix)
+    if stat.S_IMODE(status.st_mode) & ~PRIVATE_FILE:
+        fix = f"Others may use it: chmod 600 {shlex.quote(str(path))}"
+        return Line("key file", "fail", f"present, {mode}", fix)
+    return Line("key file", "ok", f"present, {mode}")
+
+
 def _file(file: StoredFile) -> Iterator[Line]:
     name = Path(file.path).name
     if file.mode & PRIVATE:
-        fix = f"Others may read it: chmod 600 {file.path}"
+        fix = f"Others may read it: chmod 600 {shlex.quote(file.path)}"
         yield Line(f"permissions of {name}", "fail", f"{file.mode & 0o777:04o}", fix)
     else:
         yield Line(f"permissions of {name}", "ok", f"{file.mode & 0o777:04o}")

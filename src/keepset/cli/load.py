@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from keepset.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def load(reference: str) -> object:
@@ -17,17 +23,16 @@ def load(reference: str) -> object:
         reference: A dotted module, a colon, and a name in it that may have dots itself.
 
     Raises:
-        UsageError: ``reference.syntax`` where there is no colon, ``reference.import`` where the
-            module cannot be imported (with the cause's type and place), ``reference.name`` where
-            it has no such name.
+        UsageError: ``reference.syntax`` where there is no colon or a file in place of the module,
+            ``reference.import`` where the module cannot be imported or ends the program (with the
+            cause's type and place), ``reference.name`` where it has no such name.
     """
     module_name, colon, name = reference.partition(":")
     if not (module_name and colon and name):
-        raise UsageError(
-            f"{reference!r} is not MODULE:NAME",
-            code="reference.syntax",
-            hint="Write for example app.state:Ticket.",
-        )
+        raise _syntax(reference, "Write for example app.state:Ticket.")
+    if module_name.endswith(".py") or os.sep in module_name:
+        module = module_name.removesuffix(".py").strip("./").replace(os.sep, ".")
+        raise _syntax(reference, f"Name the module, not its file: {module}:{name}")
     value: object = _module(module_name)
     for part in name.split("."):
         try:
@@ -38,7 +43,27 @@ def load(reference: str) -> object:
                 code="reference.name",
                 hint="Look for the name at the top level of the module.",
             ) from None
+        except Exception as cause:  # a module may have a __getattr__ of its own
+            what = f"{name} of {module_name} cannot be read"
+            raise _failed(what, module_name, cause) from cause
     return value
+
+
+@contextlib.contextmanager
+def printing_aside() -> Iterator[None]:
+    """Send to stderr what the user's code prints, so that stdout holds our result alone.
+
+    What a program that it starts writes goes there as well.
+    """
+    with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as undo:
+        with contextlib.suppress(OSError):  # a stream that is closed has nothing to send aside
+            ours = os.dup(1)
+            undo.callback(os.close, ours)
+            os.dup2(2, 1)
+            undo.callback(os.dup2, ours, 1)
+            if sys.__stdout__ is not None:
+                undo.callback(sys.__stdout__.flush)
+        yield
 
 
 def _module(name: str) -> object:
@@ -47,15 +72,35 @@ def _module(name: str) -> object:
         sys.path.insert(0, here)
     try:
         return importlib.import_module(name)
-    except Exception as cause:
-        raise UsageError(
-            f"{name} cannot be imported: {type(cause).__name__} at {_place(cause)}",
-            code="reference.import",
-            hint=f"Try it alone: python -c 'import {name}'",
-        ) from cause
+    except KeyboardInterrupt:
+        raise
+    except BaseException as cause:  # `sys.exit()` in a module is no end of this program
+        raise _failed(f"{name} cannot be imported", name, cause) from cause
 
 
-def _place(cause: Exception) -> str:
+def _failed(what: str, module: str, cause: BaseException) -> UsageError:
+    """Say by type and place why something failed; the words of the error may hold a value."""
+    hint = f"Try it alone: python -c 'import {module}'"
+    why = f"{type(cause).__name__} at {_place(cause)}"
+    if isinstance(cause, SystemExit):
+        hint = "Importing it ends the program: put that under `if __name__ == '__main__'`."
+    if isinstance(cause, ImportError) and cause.name:
+        why = f"{why}: {_missing(cause)} {cause.name}"
+        if isinstance(cause, ModuleNotFoundError) and _is_or_holds(cause.name, module):
+            why = f"there is no module {cause.name}"
+            hint = "Go to the folder that it lies in, or add that folder to PYTHONPATH."
+    return UsageError(f"{what}: {why}", code="reference.import", hint=hint)
+
+
+def _missing(cause: ImportError) -> str:
+    return "no module" if isinstance(cause, ModuleNotFoundError) else "something is missing in"
+
+
+def _is_or_holds(package: str, module: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
+def _place(cause: BaseException) -> str:
     """Say where an import failed: the last line outside the import machinery."""
     if isinstance(cause, SyntaxError) and cause.filename:
         return f"{cause.filename}:{cause.lineno}"
@@ -65,3 +110,7 @@ def _place(cause: Exception) -> str:
         if not frame.filename.startswith("<frozen") and frame.filename != importlib.__file__
     ]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if len(frames) > 1 else "its own name"
+
+
+def _syntax(reference: str, hint: str) -> UsageError:
+    return UsageError(f"{reference!r} is not MODULE:NAME", code="reference.syntax", hint=hint)

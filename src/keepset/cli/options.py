@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import keepset as ks
-from keepset.errors import NotFoundError, UsageError
+from keepset.errors import NotFoundError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,7 @@ def store_options(*, required: bool = True) -> Callable[[F], F]:
         envvar="KEEPSET_STORE",
         required=required,
         metavar="URL",
+        callback=_not_empty,
         help="The store, such as sqlite:///runs.db, or its path.  [env: KEEPSET_STORE]",
     )
     tenant = click.option(
@@ -35,12 +36,22 @@ def store_options(*, required: bool = True) -> Callable[[F], F]:
     return lambda command: store(tenant(as_json(command)))
 
 
+def _not_empty(context: click.Context, parameter: click.Parameter, url: str | None) -> str | None:
+    """Refuse a store without a name: a variable of a script that was not set, most likely."""
+    del context, parameter
+    if url is not None and not url.strip():
+        raise click.BadParameter("it is empty; name a store, such as sqlite:///runs.db")
+    return url
+
+
 def url_of(text: str) -> str:
     """Turn what was given as a store into a URL; a plain path is a SQLite file.
 
     Raises:
         UsageError: ``store.memory``: a memory store has nothing in it when a command opens it.
         NotFoundError: ``store.not-found``: there is no such file. Commands that read create none.
+        StoreError: ``store.not-a-file``: it is a folder; ``store.cannot-open``: its path cannot
+            be looked at.
     """
     if text.startswith("memory:"):
         raise UsageError(
@@ -48,21 +59,47 @@ def url_of(text: str) -> str:
             code="store.memory",
             hint="Name a file, such as sqlite:///runs.db.",
         )
-    url = text if "://" in text else f"{SQLITE}{text}"
-    if url.startswith(SQLITE) and not path_of(url).exists():
+    # `sqlite:runs.db` is a URL that is not known, and no file of that name.
+    url = text if "://" in text or text.startswith("sqlite:") else f"{SQLITE}{text}"
+    if url.startswith(SQLITE):
+        _look_at(path_of(url))
+    return url
+
+
+def _look_at(path: Path) -> None:
+    try:
+        there, is_folder = path.exists(), path.is_dir()
+    except OSError as error:
+        raise StoreError(
+            f"{path}: it cannot be looked at ({error.strerror})",
+            code="store.cannot-open",
+            hint="Look at the path, and whether this user may go there.",
+        ) from error
+    if is_folder:
+        raise StoreError(
+            f"{path}: it is a folder",
+            code="store.not-a-file",
+            hint=f"Name the file in it, such as --store {path / 'runs.db'}.",
+        )
+    if not there:
         raise NotFoundError(
-            f"there is no store at {path_of(url)}",
+            f"there is no store at {path}",
             code="store.not-found",
             hint="Look at the path; sqlite:///runs.db is relative, sqlite:////var/runs.db is not.",
         )
-    return url
 
 
 def path_of(url: str) -> Path:
     """Give the file of a SQLite URL."""
-    return Path(url.removeprefix(SQLITE).partition("?")[0])
+    return Path(url.removeprefix(SQLITE))
 
 
 def open_store(text: str, tenant: str) -> ks.Store:
     """Open a store that is there, to read from it."""
     return ks.open(url_of(text), tenant=tenant, role="viewer")
+
+
+def key_file(text: str) -> Path:
+    """Give the file that holds the key of a store: it lies beside the database, as named."""
+    path = path_of(url_of(text))
+    return path.with_name(f"{path.name}.key")

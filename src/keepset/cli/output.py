@@ -8,6 +8,7 @@ stdout empty.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from keepset.errors import KeepsetError
 
-WIDTH_OF_A_FILE = 200
-"""Columns of a table that goes to a file or a pipe, where nothing says how wide it may be."""
+WIDTH_OF_A_FILE = 100_000
+"""Columns of a table that goes to a file or a pipe: no row is broken, whatever is in it."""
 
 KEEP_COLOURS = {"yes": "green", "no": "red", "ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -44,7 +45,9 @@ def keepset_error(problem: KeepsetError, *, as_json: bool) -> None:
     if as_json:
         error(problem.code, problem.message, hint=problem.hint, retryable=problem.retryable)
         return
-    note(f"error: {problem}")
+    note(f"error: {one_row(problem.message)} [{problem.code}]")
+    if problem.hint:
+        note(problem.hint)
 
 
 def note(text: str) -> None:
@@ -57,26 +60,38 @@ def text(line: str = "") -> None:
     click.echo(printable(line))
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str = "") -> None:
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str = "", whole: str = ""
+) -> None:
     """Print rows under headings; colours only on a terminal without NO_COLOR.
 
     Args:
         headings: Titles of the columns.
-        rows: Cells as text; nothing in them is read as markup.
+        rows: Cells as text; nothing in them is read as markup, and each stays one row.
         right: Titles of columns that hold numbers, divided by spaces.
+        whole: Titles of further columns whose cells are never broken, such as ids and times.
     """
-    numbers = right.split()
+    numbers, unbroken = right.split(), (*right.split(), *whole.split())
     grid = Table(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
-        is_number = heading in numbers
-        grid.add_column(heading, justify="right" if is_number else "left", overflow="fold")
+        grid.add_column(
+            heading,
+            justify="right" if heading in numbers else "left",
+            overflow="fold",
+            no_wrap=heading in unbroken,
+        )
     for row in rows:
-        grid.add_row(*(Text(printable(cell), style=KEEP_COLOURS.get(cell, "")) for cell in row))
+        grid.add_row(*(Text(one_row(cell), style=KEEP_COLOURS.get(cell, "")) for cell in row))
     console = _console()
     with console.capture() as printed:
         console.print(grid)
     for line in printed.get().splitlines():
         click.echo(line.rstrip())
+
+
+def one_row(text: str) -> str:
+    """Escape what a terminal would obey, line breaks and tabs as well: a name forges no row."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def printable(text: str) -> str:
@@ -91,6 +106,8 @@ def printable(text: str) -> str:
 
 def _console() -> Console:
     stream = sys.stdout
-    if stream.isatty():
-        return Console(file=stream, highlight=False)
-    return Console(file=stream, highlight=False, width=WIDTH_OF_A_FILE, no_color=True)
+    if not stream.isatty():
+        return Console(file=stream, highlight=False, width=WIDTH_OF_A_FILE, color_system=None)
+    # Without colours rich would still print bold; without a colour system it prints no escapes.
+    plain = bool(os.environ.get("NO_COLOR"))
+    return Console(file=stream, highlight=False, color_system=None if plain else "auto")

@@ -13,6 +13,8 @@ from keepset.errors import PolicyError
 TYPE = "$type"
 MASKED: dict[str, Any] = {TYPE: "masked"}
 """Stands for a personal value that was not revealed."""
+LONGEST = 13_000
+"""Bits up to which an integer is written in decimal; Python's own limit is 4,300 digits."""
 
 
 def render(value: object) -> Any:
@@ -23,7 +25,7 @@ def render(value: object) -> Any:
     """
     if value is None or isinstance(value, bool):
         return value
-    if type(value) in (int, str):
+    if type(value) is str or (type(value) is int and value.bit_length() <= LONGEST):
         return value
     if type(value) is float and math.isfinite(value):
         return value
@@ -53,11 +55,18 @@ def _named(value: object) -> dict[str, Any]:
     except PolicyError:
         parts = None
     if parts is None:
-        return {TYPE: name, "text": str(value)}
+        return {TYPE: name, "text": _text(value)}
     children = list(parts)
     if all(isinstance(element, str) for element, _ in children):
         return {TYPE: name, "fields": {str(element): render(child) for element, child in children}}
     return {TYPE: name, "items": [render(child) for _, child in children]}
+
+
+def _text(value: object) -> str:
+    try:
+        return hex(value) if type(value) is int else str(value)
+    except ValueError:  # a fraction of numbers beyond what Python writes in decimal
+        return "(too long)"
 
 
 def _opaque(value: Opaque) -> dict[str, Any]:

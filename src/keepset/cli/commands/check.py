@@ -9,36 +9,45 @@ import click
 
 from keepset.cli import output
 from keepset.cli.app import FINDINGS
-from keepset.cli.load import load
+from keepset.cli.counts import counted
+from keepset.cli.load import load, printing_aside
 from keepset.contracts import Contract, Problem, check, contract_of
 from keepset.errors import SchemaError
+from keepset.plan.guard import Mode
+from keepset.store.opening import mode_in_force
 
 EPILOG = """\b
-Example:
+Examples:
   keepset check app.state:Ticket
+  keepset check app.state:Ticket --strict
 """
 
 
 @click.command("check", epilog=EPILOG)
 @click.argument("state", metavar="MODULE:STATE")
+@click.option(
+    "--strict", is_flag=True, help="A field without a rule is an error; so in KEEPSET_MODE=strict."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(state: str, *, as_json: bool) -> int:
+def command(state: str, *, as_json: bool, strict: bool) -> int:
     """Say whether the contract of a state is sound, before anything runs.
 
     Exits with 40 where something is wrong, and with 0 where there are warnings only.
     """
-    named = load(state)
-    problems = check(named)
-    errors = [problem for problem in problems if problem.severity == "error"]
-    contract = _contract(named, sound=not errors)
+    strict = mode_in_force("protect") is Mode.STRICT or strict
+    with printing_aside():
+        named = load(state)
+        problems = check(named, strict=strict)
+        errors = [problem for problem in problems if problem.severity == "error"]
+        contract = _contract(named, sound=not errors)
     if as_json:
         output.result("check", _as_data(contract, problems, len(errors)))
     else:
         for problem in problems:
             output.text(f"{problem.severity}: {problem.path}: {problem.message} [{problem.code}]")
             output.text(f"  {problem.hint}")
-        counted = f"{len(errors)} errors, {len(problems) - len(errors)} warnings"
-        output.text(f"{_title(contract, state)}: {counted}")
+        warnings = counted(len(problems) - len(errors), "warning")
+        output.text(f"{_title(contract, named)}: {counted(len(errors), 'error')}, {warnings}")
     return FINDINGS if errors else 0
 
 
@@ -52,8 +61,10 @@ def _contract(named: object, *, sound: bool) -> Contract | None:
         return None
 
 
-def _title(contract: Contract | None, state: str) -> str:
-    return f"{contract.name}, epoch {contract.epoch}" if contract else state
+def _title(contract: Contract | None, named: object) -> str:
+    if contract is None:
+        return getattr(named, "__qualname__", type(named).__qualname__)
+    return f"{contract.name}, {f'epoch {contract.epoch}' if contract.epoch else 'unversioned'}"
 
 
 def _as_data(

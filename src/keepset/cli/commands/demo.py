@@ -11,9 +11,10 @@ from keepset.cli import output
 from keepset.cli.demo import harness, report, steps
 
 EPILOG = """\b
-Example:
+Examples:
   keepset demo
-  keepset demo --kill-after read --folder /tmp/try --clean
+  keepset demo --kill-after read --folder try --clean
+  keepset demo --kill-in charge
 """
 
 
@@ -28,27 +29,35 @@ Example:
 @click.option(
     "--kill-after",
     type=click.Choice(steps.NAMES),
-    default="charge",
-    show_default=True,
-    help="Kill the process once this step is saved, before the next one.",
+    help="Kill the process once this step is saved, before the next one.  [default: charge]",
+)
+@click.option(
+    "--kill-in",
+    type=click.Choice(steps.NAMES),
+    help="Kill it when this step has done its work and is not saved yet.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--keep/--clean", default=True, help="Keep the folder, or remove it at the end.")
-def command(folder: Path, kill_after: str, *, as_json: bool, keep: bool) -> None:
+def command(
+    folder: Path, kill_after: str | None, kill_in: str | None, *, as_json: bool, keep: bool
+) -> None:
     """Run the worked example: seven fields, a kill, a resume, the table.
 
     A workflow answers a question from documents that come with Python, and charges for it. It
     runs twice, once with a saver that stores all it can and once with a contract; each time its
     process is killed with SIGKILL and a new one resumes it.
     """
+    if kill_after and kill_in:
+        raise click.UsageError("a process is killed once: give --kill-after or --kill-in")
+    point = f"in:{kill_in}" if kill_in else f"after:{kill_after or 'charge'}"
     place = folder.absolute()
     harness.prepare(place)
     try:
         stories = {}
         for way in ("naive", "contract"):
-            output.note(f"{way}: running, killing after {kill_after}, resuming …")
-            stories[way] = harness.live(place, way, kill_after)
-        found = report.result(place, stories, kill_after, keep=keep)
+            output.note(f"{way}: running, killing {point.replace(':', ' ')}, resuming …")
+            stories[way] = harness.live(place, way, point)
+        found = report.result(place, stories, point, keep=keep)
     finally:
         if not keep:
             shutil.rmtree(place, ignore_errors=True)

@@ -8,6 +8,8 @@ import click
 
 from keepset.cli import look, output
 from keepset.cli.compare import differences
+from keepset.cli.counts import counted
+from keepset.cli.lines import read_lines
 from keepset.cli.options import open_store, store_options
 from keepset.cli.render import MASKED, one_line
 
@@ -24,17 +26,19 @@ Example:
 @click.argument("old", metavar="A")
 @click.argument("new", metavar="B")
 @store_options()
+@click.option("--line", "branch", type=int, metavar="N", help="Which line; else the newest's.")
 @click.option("--reveal", is_flag=True, help="Show personal fields as well.")
-def command(  # noqa: PLR0913 - click hands over each argument and option by itself
-    run_id: str, old: str, new: str, store_url: str, tenant: str, *, as_json: bool, reveal: bool
-) -> None:
+def command(run_id: str, old: str, new: str, *, as_json: bool, reveal: bool, **chosen: Any) -> None:
     """Show what is different between two steps, A and B, of a run.
 
-    A and B are numbers of steps or ids of checkpoints.
+    A and B are numbers of steps on one line, or ids of checkpoints on any line; of an id, the
+    last 8 characters do.
     """
-    with open_store(store_url, tenant) as store:
+    with open_store(chosen["store_url"], chosen["tenant"]) as store:
         run = store.inspect(run_id)
-        sides = [run.at(look.find_checkpoint(run, named).id).values for named in (old, new)]
+        lines = read_lines(run, chosen["branch"])
+        ends = [lines.find(named) for named in (old, new)]
+        sides = [run.at(checkpoint.id).values for checkpoint in ends]
     changes: list[dict[str, Any]] = []
     names = dict.fromkeys((*sides[0], *sides[1]))
     personal = look.personal_fields(run.row.contract.structure, names)
@@ -44,7 +48,8 @@ def command(  # noqa: PLR0913 - click hands over each argument and option by its
         hidden = name in personal and not reveal
         changes += _masked(name, found) if hidden and found else found
     if as_json:
-        output.result("diff", {"run": run_id, "old": old, "new": new, "changes": changes})
+        first, second = ({"id": c.id, "seq": c.seq, "branch": c.branch} for c in ends)
+        output.result("diff", {"run": run_id, "old": first, "new": second, "changes": changes})
         return
     output.table(
         ("path", "change", "old", "new"),
@@ -57,7 +62,7 @@ def command(  # noqa: PLR0913 - click hands over each argument and option by its
             for change in changes
         ],
     )
-    output.note(f"{len(changes)} differences" if changes else "no differences")
+    output.note(counted(len(changes), "difference") if changes else "no differences")
 
 
 def _masked(name: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:

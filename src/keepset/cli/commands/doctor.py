@@ -8,7 +8,8 @@ import click
 
 from keepset.cli import doctor, output
 from keepset.cli.app import FINDINGS
-from keepset.cli.options import open_store, store_options
+from keepset.cli.options import key_file, open_store, store_options
+from keepset.errors import StoreError
 
 EPILOG = """\b
 Example:
@@ -24,9 +25,8 @@ def command(store_url: str | None, tenant: str, *, as_json: bool) -> int:
     Without a store it looks at this machine only. Exits with 40 where a line says fail.
     """
     lines = list(doctor.surroundings())
-    if store_url:
-        with open_store(store_url, tenant) as store:
-            lines += doctor.store(store.settings())
+    if store_url is not None:
+        lines += _of_store(store_url, tenant)
     failed = sum(line.state == "fail" for line in lines)
     if as_json:
         output.result("doctor", {"lines": [asdict(line) for line in lines], "failed": failed})
@@ -36,3 +36,15 @@ def command(store_url: str | None, tenant: str, *, as_json: bool) -> int:
             [(line.name, line.state, line.value, line.fix) for line in lines],
         )
     return FINDINGS if failed else 0
+
+
+def _of_store(url: str, tenant: str) -> list[doctor.Line]:
+    """Look at a store; at its key file alone where that is why it cannot be opened."""
+    try:
+        with open_store(url, tenant) as store:
+            return list(doctor.store(store.settings(), key_file(url)))
+    except StoreError as error:
+        line = doctor.key(key_file(url))
+        if error.code != "store.key-file" or line.state != "fail":
+            raise
+        return [line]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,13 +42,19 @@ def command(store_url: str, tenant: str, limit: int, *, as_json: bool, **chosen:
     if as_json:
         output.result("runs", {"runs": [_data(run) for run in shown], "more": more})
         return
+    if not shown:
+        asked = [name for name in ("status", "contract", "subject", "after") if chosen[name]]
+        fitting = f" that fit --{' --'.join(asked)}" if asked else ""
+        output.note(f"There are no runs of tenant {tenant}{fitting}.")
+        return
     output.table(
         ("run", "contract", "epoch", "status", "last step", "checkpoints", "updated"),
         [_row(run) for run in shown],
         right="epoch checkpoints",
+        whole="status updated",
     )
     if more:
-        output.note(f"There are more; go on with --after {shown[-1].run.key.run_id!r}")
+        output.note(f"There are more; go on with --after {shlex.quote(shown[-1].run.key.run_id)}")
 
 
 def _data(found: RunSummary) -> dict[str, object]:

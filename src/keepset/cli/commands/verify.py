@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from keepset.cli import output
+from keepset.cli.counts import counted
 from keepset.cli.options import open_store, store_options
 from keepset.errors import IntegrityError
 
@@ -30,7 +31,9 @@ def command(run_id: str | None, store_url: str, tenant: str, *, as_json: bool) -
         output.result("verify", asdict(verified))
     else:
         for problem in verified.problems:
-            output.text(f"{problem.run_id}: {problem.message} [{problem.code}]")
+            output.text(f"{output.one_row(problem.run_id)}: {problem.message} [{problem.code}]")
         found = f"{len(verified.problems)} damaged" if verified.problems else "intact"
-        output.text(f"{found}: {verified.runs} runs, {verified.checkpoints} checkpoints")
+        runs = counted(verified.runs, "run")
+        checkpoints = counted(verified.checkpoints, "checkpoint")
+        output.text(f"{found}: {runs}, {checkpoints}")
     return IntegrityError.exit_code if verified.problems else 0

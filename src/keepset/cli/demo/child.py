@@ -1,8 +1,9 @@
 """One process of the demo: runs the workflow until it is killed, or to its end.
 
-``python -m keepset.cli.demo.child naive|contract STOP_AFTER``. It writes one JSON object a line
-on stdout. Once the step STOP_AFTER is saved it says so and waits on stdin for the SIGKILL; if the
-parent is gone instead, stdin ends, and so does this process. An empty STOP_AFTER runs to the end.
+``python -m keepset.cli.demo.child naive|contract POINT``. It writes one JSON object a line on
+stdout. At POINT it says so and waits on stdin for the SIGKILL; if the parent is gone instead, stdin
+ends, and so does this process. A point is ``after:STEP``, once the step is saved, or ``in:STEP``,
+when it has done its work and is not saved yet. An empty one runs to the end.
 """
 
 from __future__ import annotations
@@ -25,24 +26,26 @@ PARENT_GONE = 3
 
 def main(arguments: list[str]) -> None:
     """Run one of the two variants."""
-    way, stop_after = arguments
-    stop = Stop(stop_after)
+    way, point = arguments
+    stop = Stop(point)
     run_naive(stop) if way == "naive" else run_contract(stop)
 
 
 class Stop:
-    """Wraps steps so that the process waits to be killed before the step after a chosen one.
+    """Wraps steps so that the process waits to be killed at a chosen point.
 
     Args:
-        after: Name of the step after which to wait; empty for none.
+        point: ``after:STEP``, ``in:STEP``, or empty for none.
     """
 
-    def __init__(self, after: str) -> None:
+    def __init__(self, point: str) -> None:
         """Begin before the first step."""
-        self._after = after
+        when, _, step = point.partition(":")
+        self._after = step if when == "after" else ""
+        self._inside = step if when == "in" else ""
 
     def wrap(self, step: steps.Step) -> steps.Step:
-        """Give a step that reports its begin, and that waits where its predecessor is `after`."""
+        """Give a step that reports its begin, and that waits where the chosen point is."""
         position = steps.NAMES.index(step.__name__)
 
         @functools.wraps(step)
@@ -50,7 +53,10 @@ class Stop:
             if position and steps.NAMES[position - 1] == self._after:
                 self.wait(values)
             tell("begin", step=step.__name__)
-            return step(values)
+            changes = step(values)
+            if step.__name__ == self._inside:
+                self.wait(values)
+            return changes
 
         return reported
 

@@ -13,6 +13,7 @@ import os
 import secrets
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -86,8 +87,20 @@ def prepare(folder: Path) -> None:
     """Make an empty folder for the demo.
 
     Raises:
-        UsageError: ``demo.folder`` where the folder holds something that is not the demo's.
+        UsageError: ``demo.folder`` where the folder holds something that is not the demo's, or
+            cannot be made.
     """
+    try:
+        _prepare(folder)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be made or emptied ({error.strerror})",
+            code="demo.folder",
+            hint="Name a folder that you may write to with --folder.",
+        ) from error
+
+
+def _prepare(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise _not_ours(folder)
     if folder.exists() and any(folder.iterdir()):
@@ -98,18 +111,32 @@ def prepare(folder: Path) -> None:
     (folder / MARK).write_text("Made by `keepset demo`; it empties this folder each time.\n")
 
 
-def live(folder: Path, way: str, stop_after: str) -> Story:
+def live(folder: Path, way: str, point: str) -> Story:
     """Run one way of saving: start, kill, change the world, resume.
 
     Args:
         folder: Where everything lies.
         way: ``naive`` or ``contract``.
-        stop_after: The step after which the process is killed.
+        point: Where the process is killed; see `keepset.cli.demo.child`.
+
+    Raises:
+        StoreError: ``demo.process`` where a process ends as it should not, or there is no room.
     """
+    try:
+        return _live(folder, way, point)
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"the index of the demo failed ({type(error).__name__})",
+            code="demo.process",
+            hint="Look at the room and the permissions in the folder of the demo.",
+        ) from error
+
+
+def _live(folder: Path, way: str, point: str) -> Story:
     (folder / "index.db").unlink(missing_ok=True)
     index.create(folder / "index.db")
     key = secrets.token_urlsafe(24)
-    killed = _process(folder, way, key, stop_after)
+    killed = _process(folder, way, key, point)
     _restart(folder)
     index.publish_late(folder / "index.db")
     resumed = _process(folder, way, key, "")
@@ -117,7 +144,7 @@ def live(folder: Path, way: str, stop_after: str) -> Story:
     return Story(way, killed, resumed, charges(folder, way), key)
 
 
-def _process(folder: Path, way: str, key: str, stop_after: str) -> Life:
+def _process(folder: Path, way: str, key: str, point: str) -> Life:
     """Run one process to its end, or to the point where it is killed."""
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
@@ -131,7 +158,7 @@ def _process(folder: Path, way: str, key: str, stop_after: str) -> Life:
     }
     with tempfile.TemporaryFile("w+", dir=folder) as complaints:
         process = subprocess.Popen(  # noqa: S603 - our own module, with arguments that we made
-            [sys.executable, "-m", "keepset.cli.demo.child", way, stop_after],
+            [sys.executable, "-m", "keepset.cli.demo.child", way, point],
             env=surroundings,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -147,7 +174,7 @@ def _process(folder: Path, way: str, key: str, stop_after: str) -> Life:
             process.kill()
             process.communicate()
         life.code = process.returncode
-        _check(life, way, complaints, is_to_be_killed=bool(stop_after))
+        _check(life, way, complaints, is_to_be_killed=bool(point))
     return life
 
 

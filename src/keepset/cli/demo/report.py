@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sqlite3
 from contextlib import closing
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import keepset as ks
-from keepset.cli import output
-from keepset.cli.demo import child, index, naive, state, steps
+from keepset.cli import output, program
+from keepset.cli.demo import child, index, naive, sentences, state, steps
 from keepset.verdict.sentences import size
 
 if TYPE_CHECKING:
@@ -19,27 +20,27 @@ if TYPE_CHECKING:
     from keepset.cli.demo.harness import Story
 
 
-def result(
-    folder: Path, stories: dict[str, Story], stop_after: str, *, keep: bool
-) -> dict[str, Any]:
+def result(folder: Path, stories: dict[str, Story], point: str, *, keep: bool) -> dict[str, Any]:
     """Put together the result of the demo.
 
     Args:
         folder: Where everything lies.
         stories: The two runs, by way of saving.
-        stop_after: The step after which each was killed.
+        point: Where each was killed; see `keepset.cli.demo.child`.
         keep: Whether the folder stays, so that there is something to type next.
     """
     contract = stories["contract"]
     verdicts = contract.resumed.events["verdicts"]
     store = folder / child.CONTRACT_FILE
+    when, _, step = point.partition(":")
     return {
         "fields": verdicts["fields"],
         "kept": verdicts["kept"],
         "of": verdicts["of"],
         "naive": _naive(folder, stories["naive"]),
         "contract": _contract(store, contract),
-        "killed_after": stop_after,
+        "killed_after": step if when == "after" else None,
+        "killed_in": step if when == "in" else None,
         "retrieval": _retrieval(folder, store),
         "steps": verdicts["steps"],
         "runs": verdicts["runs"],
@@ -106,21 +107,21 @@ def _retrieval(folder: Path, store: Path) -> dict[str, int]:
 
 
 def _next(store: Path) -> list[str]:
-    named = f"--store sqlite:///{store}"
+    named = ("--store", f"sqlite:///{program.nearest(store)}")
     return [
-        f"keepset runs {named}",
-        f"keepset show {child.RUN_ID} {named}",
-        f"keepset stats {named}",
-        "keepset check keepset.cli.demo.state:Research",
+        shlex.join((*program.words(), *words))
+        for words in (
+            ("runs", *named),
+            ("show", child.RUN_ID, *named),
+            ("stats", *named),
+            ("check", "keepset.cli.demo.state:Research"),
+        )
     ]
 
 
 def show(found: dict[str, Any]) -> None:
     """Print a result for a person."""
-    output.text(
-        f"Each process was killed with SIGKILL once the step `{found['killed_after']}` was saved;\n"
-        "the index got new documents, temporary files were lost, and a new process resumed.\n"
-    )
+    output.text(f"{sentences.killed(found)}\n")
     output.table(
         ("candidate", "keep", "why", "evidence"),
         [
@@ -130,11 +131,9 @@ def show(found: dict[str, Any]) -> None:
     )
     output.text(f"\n{found['kept']} of {found['of']} belong\n")
     output.table(("what happened", "naive", "contract"), _comparison(found))
-    searched = found["retrieval"]
-    output.text(
-        f"\nSearching again after the restart gives {searched['others_if_searched_again']} other"
-        f" documents of {searched['kept']}; with the ids kept, the run went on with the same ones."
-    )
+    output.text(f"\n{sentences.retrieved(found)}")
+    if explained := sentences.charged(found):
+        output.text(f"{explained}\n")
     if not found["next"]:
         output.text(f"The folder {found['folder']} is removed.")
         return
@@ -150,7 +149,7 @@ def _comparison(found: dict[str, Any]) -> list[tuple[str, str, str]]:
         "resumed with": [", ".join(way["resumed_with"]) or "nothing left to do" for way in both],
         "and then": ["finished" if way["finished"] else way["failure"] for way in both],
         "charges in the ledger": [str(way["charges"]) for way in both],
-        "attempts to charge": [str(way["attempts"]) for way in both],
+        "attempts in the state": [str(way["attempts"]) for way in both],
         "API key in the store": [
             f"found {way['key_found']} times" if way["key_found"] else "not found" for way in both
         ],
