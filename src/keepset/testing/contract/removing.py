@@ -41,7 +41,7 @@ class RemovingClaims(Claims):
     """What holds once a run is deleted."""
 
     def test_where_there_is_no_run_a_deletion_says_so(self, tmp_path: Path) -> None:
-        """And leaves no tombstone."""
+        """And leaves no tombstone: only the deletion of a run is counted."""
         with self.opened(tmp_path) as backend:
             assert _delete(backend, Scribe(backend)) is False
             assert backend.execute(Scribe(backend).find()).deletions == 0

@@ -10,7 +10,7 @@ from keepset.errors import ConflictError, IntegrityError, UsageError
 from keepset.plan.reads import ListRuns, ReadBlobs, ReadEverything, ReadWrites
 from keepset.plan.requests import Seen
 from keepset.plan.rows import WriteRow
-from keepset.plan.writes import PutWrites, Rewrite, Rewritten
+from keepset.plan.writes import Claim, PutWrites, Rewrite, Rewritten
 from keepset.testing.contract.base import (
     TENANT,
     Claims,
@@ -95,6 +95,41 @@ class RewritingClaims(Claims):
             root.claim = replace(root.hold, layout=run.layout)
             root.save()
             assert root.head == 7
+
+    def test_a_writer_that_knows_the_old_rows_forks_claims_and_puts_nothing(
+        self, tmp_path: Path
+    ) -> None:
+        """What it takes for a checkpoint may have been pruned from the middle of a segment."""
+        write = WriteRow("task", "", 0, "a", b"late")
+        with self.opened(tmp_path) as backend:
+            root, _ = _history(backend)
+            idle = Scribe(backend).look()
+            assert isinstance(idle.claim, Seen)
+            spread = replace(_shorter(root), seqs=(1, 4, 5, 6), segments=(headers(1, 4),))
+            backend.execute(_plan(root, spread))
+            before = backend.execute(ReadEverything(root.key))
+            with refused(ConflictError, "conflict.layout"):
+                backend.execute(PutWrites(root.hold, root.line_id, 3, (write,)))
+            with refused(ConflictError, "conflict.layout"):
+                root.fork(3)
+            with refused(ConflictError, "conflict.layout"):
+                backend.execute(Claim(idle.key, mark(idle.key), idle.claim, epoch=9))
+            assert backend.execute(ReadEverything(root.key)) == before
+            root.claim = replace(root.hold, layout=1)
+            backend.execute(PutWrites(root.hold, root.line_id, 4, (write,)))
+            root.fork(4)
+
+    def test_a_rewrite_adds_large_values_and_keeps_those_that_stay(self, tmp_path: Path) -> None:
+        """One that is added is there; one that was there already is left as it is."""
+        added, other = blob(b"added"), replace(KEPT, data=b"another frame of the same value")
+        with self.opened(tmp_path) as backend:
+            root, _ = _history(backend)
+            stay = (KEPT.digest, added.digest)
+            plan = replace(_plan(root, _shorter(root)), stay=stay, blobs=(added, other))
+            backend.execute(plan)
+            assert backend.execute(ReadBlobs(root.hold.run, stay)) == (KEPT, added)
+            with refused(IntegrityError, "blob.missing"):
+                backend.execute(ReadBlobs(root.hold.run, (DROPPED.digest,)))
 
     def test_a_rewrite_of_what_has_changed_is_refused(self, tmp_path: Path) -> None:
         """A newer checkpoint, a new line, or another incarnation: nothing is touched."""

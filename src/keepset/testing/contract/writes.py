@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.errors import ConflictError, NotFoundError
-from keepset.plan.reads import ReadBlobs, ReadWrites
+from keepset.plan.reads import ReadBlobs, ReadEverything, ReadWrites
 from keepset.plan.rows import WriteRow
 from keepset.plan.writes import PutWrites
 from keepset.testing.contract.base import Claims, Scribe, blob, headers, refused, segment
@@ -26,10 +27,10 @@ class WritesClaims(Claims):
     def test_writes_come_back_by_path_then_task_then_index(self, tmp_path: Path) -> None:
         """Negative indexes are a host's special channels and come first in their task."""
         rows = (
-            WriteRow("task-b", "path-1", 0, "messages", b"1"),
-            WriteRow("task-a", "path-2", 1, "messages", b"2"),
-            WriteRow("task-a", "path-2", -1, "error", b"3"),
-            WriteRow("task-c", "path-1", 0, "messages", b""),
+            WriteRow("task-b", "path-1", 0, "messages", b"1", b"digest-1"),
+            WriteRow("task-a", "path-2", 1, "messages", b"2", b"digest-2"),
+            WriteRow("task-a", "path-2", -1, "error", b"3", b"digest-3"),
+            WriteRow("task-c", "path-1", 0, "messages", b"", b"digest-4"),
         )
         with self.opened(tmp_path) as backend:
             scribe = Scribe(backend).save_many(2)
@@ -39,14 +40,18 @@ class WritesClaims(Claims):
 
     def test_a_write_that_is_made_again_stays_or_is_replaced(self, tmp_path: Path) -> None:
         """As the host asks, write by write."""
-        first = WriteRow("task", "path", 0, "a", b"first")
+        first = WriteRow("task", "path", 0, "a", b"first", b"digest-1")
+        third = WriteRow("task", "other", 0, "b", b"third", b"digest-3")
         with self.opened(tmp_path) as backend:
             scribe = Scribe(backend).save_many(1)
             _put(backend, scribe, 1, first)
             _put(backend, scribe, 1, WriteRow("task", "other", 0, "b", b"second"))
             assert _read(backend, scribe, 1) == (first,)
-            _put(backend, scribe, 1, WriteRow("task", "other", 0, "b", b"third", replace=True))
-            assert _read(backend, scribe, 1) == (WriteRow("task", "other", 0, "b", b"third"),)
+            _put(backend, scribe, 1, replace(third, replace=True))
+            assert _read(backend, scribe, 1) == (third,)
+            assert backend.execute(ReadEverything(scribe.key)).writes == (
+                (scribe.line_id, 1, third),
+            )
 
     def test_a_write_that_comes_late_is_accepted(self, tmp_path: Path) -> None:
         """Its checkpoint may have successors, and may be packed."""

@@ -161,14 +161,19 @@ def segment_values(line: int, row: SegmentRow) -> tuple[Any, ...]:
 
 
 def _check_hold(hold: Hold, line: int) -> Steps[LineRow]:
-    """Check a claim, and give one of the run's lines."""
+    """Check a claim, and give one of the run's lines.
+
+    The layout counts as well: whether a seq between two packed steps is a checkpoint is known to
+    the writer alone, who has to know the rows as they lie now.
+    """
     rows = yield Statement(
         queries.POSITION, {"run": hold.run, "line": line, "checkpoint": "", "low": 0, "high": 0}
     )
     if not rows:
         raise deleted()
-    incarnation, token, _, _, _, _, *columns, _, _ = rows[0]
+    incarnation, token, layout, _, _, _, *columns, _, _ = rows[0]
     refuse_stale(hold, incarnation, token)
+    refuse_other_layout(hold.layout, layout)
     if columns[0] is None:
         raise newer_head()
     return line_row(tuple(columns))
@@ -187,7 +192,7 @@ def fork(plan: Fork) -> Steps[LineRow]:
 
     Raises:
         NotFoundError: ``checkpoint.not-found``: there is no such step on the parent or before it.
-        ConflictError: The claim is stale.
+        ConflictError: The claim is stale, or the rows were written anew.
     """
     parent = yield from _check_hold(plan.hold, plan.parent)
     while parent.parent is not None and plan.seq <= parent.parent_seq:
@@ -213,7 +218,7 @@ def put_writes(plan: PutWrites) -> Steps[None]:
 
     Raises:
         NotFoundError: ``checkpoint.not-found``: the line has no such checkpoint.
-        ConflictError: The claim is stale.
+        ConflictError: The claim is stale, or the rows were written anew.
     """
     yield from _check_hold(plan.hold, plan.line)
     if not (yield from _has_step(plan.line, plan.seq)):
