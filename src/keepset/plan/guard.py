@@ -10,7 +10,7 @@ from typing import Any
 from keepset.codec import Codec, Path, Withheld, format_path
 from keepset.contracts import Contract, Field, Keep
 from keepset.errors import PolicyError
-from keepset.scan import Finding, Scanner, substitutes
+from keepset.scan import Finding, Scanner, oversize, substitutes
 
 SECRET_TYPE = "secret.type"  # noqa: S105 - the name of a reason, not a secret
 _TOLD = 10
@@ -86,6 +86,22 @@ class Guard:
         if findings and self.mode is Mode.STRICT:
             raise refusal(findings)
         return findings
+
+    def weigh(self, field: Field, size: int) -> list[Finding]:
+        """Compare a value's packed size with its field's budget.
+
+        Raises:
+            PolicyError: It is over the budget, and the mode refuses that.
+        """
+        rule = field.rule
+        if not isinstance(rule, Keep) or rule.max_bytes is None:
+            return []
+        finding = oversize((field.name,), size, rule.max_bytes)
+        if finding is None or allowed(field, finding):
+            return []
+        if self.mode is Mode.STRICT:
+            raise refusal([finding])
+        return [finding]
 
     def decide(
         self, field: Field, value: Any, path: Path, findings: Sequence[Finding]

@@ -6,8 +6,12 @@ import hashlib
 from collections.abc import Collection
 
 from keepset.codec import BlobRef, Codec
+from keepset.errors import IntegrityError
 from keepset.plan.packing import frame
-from keepset.plan.rows import BlobRow
+from keepset.plan.rows import BlobRow, WriteRow
+
+MOVED = b"\xc1"
+"""Begins a pending write whose value was moved out; no packed value begins like this."""
 
 
 class Large:
@@ -40,3 +44,21 @@ class Large:
             data = frame(packed, compressed=self._compressed)
             self.rows[digest] = BlobRow(digest, len(packed), data)
         return self._codec.pack(BlobRef(digest, len(packed)))
+
+
+def moved(row: WriteRow, codec: Codec) -> list[BlobRef]:
+    """Give the reference of a pending write whose value was moved out; none of another one.
+
+    Raises:
+        IntegrityError: It begins like one and is none.
+    """
+    if row.value[:1] != MOVED:
+        return []
+    ref = codec.unpack(row.value[1:])
+    if isinstance(ref, BlobRef):
+        return [ref]
+    raise IntegrityError(
+        "a pending write is not what was written",
+        code="integrity.digest",
+        hint="Run `keepset verify` to see what else is damaged, and restore from a backup.",
+    )

@@ -255,16 +255,27 @@ def _headers(row: SegmentRow) -> tuple[list[StepRow], list[str]]:
     if not all(type(column) is list for column in columns):
         raise _damaged(_place(row))
     seqs, ids, parents, names, statuses, gaps, metadata, fields = columns
-    before = ["", *ids[:-1]]
-    try:
-        rows = [
-            StepRow(seq, own, prior if parent is None else parent, name, status, at, meta, b"", b"")
-            for seq, own, parent, prior, name, status, at, meta in zip(
-                seqs, ids, parents, before, names, statuses, accumulate(gaps), metadata, strict=True
-            )
-        ]
-    except (TypeError, ValueError) as error:
-        raise _damaged(_place(row)) from error
+    lists = (ids, parents, names, statuses, gaps, metadata)
+    kinds = (str, str | None, str, str, int, bytes)
+    for column, kind in zip(lists, kinds, strict=True):
+        if len(column) != len(seqs) or not all(isinstance(item, kind) for item in column):
+            raise _damaged(_place(row))
+    if not all(type(name) is str for name in fields):
+        raise _damaged(_place(row))
+    rows = [
+        StepRow(seq, own, prior if parent is None else parent, name, status, at, meta, b"", b"")
+        for seq, own, parent, prior, name, status, at, meta in zip(
+            seqs,
+            ids,
+            parents,
+            ["", *ids[:-1]],
+            names,
+            statuses,
+            accumulate(gaps),
+            metadata,
+            strict=True,
+        )
+    ]
     return rows, fields
 
 

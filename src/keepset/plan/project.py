@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from keepset.codec import Codec
-from keepset.contracts import Contract, Extract, Keep, Refetch
-
-STORED = (Keep, Extract)
-"""The rules under which something of the value is stored."""
+from keepset.contracts import Contract, Refetch
 
 
 def pin_name(field: str) -> str:
@@ -50,13 +47,8 @@ def project(contract: Contract, values: Mapping[str, Any], codec: Codec) -> dict
     stored: dict[str, Any] = {}
     for name, value in values.items():
         rule = contract.fields[name].rule
-        if isinstance(rule, STORED):
+        if rule.stored:
             stored[name] = value
         elif isinstance(rule, Refetch) and rule.pin is not None:
             stored[pin_name(name)] = pin_of(name, value, codec)
     return stored
-
-
-def stored_names(contract: Contract) -> Collection[str]:
-    """The fields of which something is stored."""
-    return tuple(n for n, field in contract.fields.items() if isinstance(field.rule, STORED))

@@ -182,6 +182,7 @@ def prune(
         stays = policy.keeps(history.headers)
         stays |= {row.seq for row in history.headers if (line.id, row.seq) in pinned}
         kept[line.id] = stays
+        large.refs |= replay.written(line.id, stays)
         removed += len(history.headers) - len(stays)
         orphan = line.parent is not None and line.parent_seq not in kept.get(line.parent, ())
         first = history.headers[0].parent if history.headers and line.parent else ""

@@ -10,7 +10,7 @@ from keepset.codec import Codec, Path
 from keepset.contracts import Contract, Field, Keep
 from keepset.delta import ABSENT, Change, Frozen, diff, extends, freeze, whole
 from keepset.errors import PolicyError
-from keepset.plan.guard import Guard, allowed
+from keepset.plan.guard import Guard
 from keepset.plan.large import Large
 from keepset.plan.memory import NEVER, FieldMemory, LineMemory, remember_absence
 from keepset.plan.packing import (
@@ -22,7 +22,7 @@ from keepset.plan.packing import (
     step_digest,
 )
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
-from keepset.scan import Finding, oversize
+from keepset.scan import Finding
 
 LARGE_CONTENT = 4096
 """From this many bytes on, a field that is written whole may be content beside its ids."""
@@ -163,13 +163,8 @@ class Recorder:
         return self.memory.whole or before.stored is None
 
     def _note(self, spec: Field, stored: Frozen, findings: list[Finding]) -> None:
-        rule = spec.rule
-        if isinstance(rule, Keep) and rule.max_bytes is not None:
-            finding = oversize((spec.name,), stored.size, rule.max_bytes)
-            if finding and not allowed(spec, finding):
-                self.guard.decide(spec, None, (spec.name,), [finding])
-                findings = [*findings, finding]
         self.findings += findings
+        self.findings += self.guard.weigh(spec, stored.size)
 
 
 def _at(value: Any, path: Path) -> Any:

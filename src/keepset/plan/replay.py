@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -11,7 +11,14 @@ from keepset.codec import Codec
 from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
 from keepset.delta import Frozen as Picture
 from keepset.errors import IntegrityError
-from keepset.plan.packing import all_headers, packed_beside, split_changes, unpack_segment
+from keepset.plan.large import moved
+from keepset.plan.packing import (
+    all_headers,
+    check_write,
+    packed_beside,
+    split_changes,
+    unpack_segment,
+)
 from keepset.plan.reads import Everything
 from keepset.plan.rows import HEADER, Past, StepRow
 
@@ -131,6 +138,7 @@ class Replay:
         """
         self._codec = codec
         self.histories = tuple(read_history(past, codec) for past in everything.lines)
+        self._written = _read_writes(everything, self.histories, codec)
         self._forks: dict[tuple[int, int], _ForkPoint] = {}
         self._wanted = {
             (past.line.parent, past.line.parent_seq)
@@ -140,7 +148,14 @@ class Replay:
 
     def blobs(self) -> set[bytes]:
         """Digests of the large values that the run refers to."""
-        return set[bytes]().union(*(history.blobs() for history in self.histories))
+        kept = (history.blobs() for history in self.histories)
+        return set(self._written.values()).union(*kept)
+
+    def written(self, line: int, seqs: Collection[int]) -> set[bytes]:
+        """Digests of the large values that pending writes of some checkpoints refer to."""
+        return {
+            digest for (own, seq, _), digest in self._written.items() if own == line and seq in seqs
+        }
 
     def walk(self, history: History, blobs: Mapping[bytes, Any]) -> Iterator[Moment]:
         """Apply a line's differences one step after the other.
@@ -178,6 +193,28 @@ class Replay:
             raise _misplaced(history.past, "the step that it was forked from is gone")
         values = {name: self._codec.unpack(p.packed()) for name, p in point.pictures.items()}
         return values, dict(point.last)
+
+
+def _read_writes(
+    everything: Everything, histories: Sequence[History], codec: Codec
+) -> dict[tuple[int, int, int], bytes]:
+    """Check all pending writes; give the large values among them by line, seq and position.
+
+    Raises:
+        IntegrityError: A write is not what its digest says, or belongs to no checkpoint.
+    """
+    there = {
+        (history.past.line.id, row.seq): history for history in histories for row in history.headers
+    }
+    digests: dict[tuple[int, int, int], bytes] = {}
+    for position, (line, seq, write) in enumerate(everything.writes):
+        history = there.get((line, seq))
+        if history is None:
+            raise _misplaced(histories[0].past, "a pending write belongs to no checkpoint")
+        check_write(write)
+        for ref in moved(write, codec):
+            digests[line, seq, position] = ref.digest
+    return digests
 
 
 class _ForkPoint(NamedTuple):

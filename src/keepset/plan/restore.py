@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from keepset.codec import Codec
@@ -23,32 +22,27 @@ from keepset.scan.responses import members
 _ID_NAMES = ("doc_id", "document_id", "id", "key")
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """A state's values, complete.
-
-    Attributes:
-        values: By field.
-        changed_pins: Fields whose content is not what was there, under ``pin="report"``.
-    """
-
-    values: dict[str, Any]
-    changed_pins: tuple[str, ...]
-
-
 def restore(
-    contract: Contract, stored: Mapping[str, Any], codec: Codec, resolve: Callable[[str], str]
-) -> Flow[Restored]:
+    contract: Contract, values: dict[str, Any], codec: Codec, resolve: Callable[[str], str]
+) -> Flow[tuple[str, ...]]:
     """Restore by rule, each field once, a `Refetch` after what it uses.
 
-    A field that is there already, as at the beginning of a run, is left as it is.
+    Args:
+        contract: The contract.
+        values: What is stored, by field, pinned digests among it. What is restored is put in, so
+            that after a failure only the rest is restored; a field that is there already, as at
+            the beginning of a run, is left as it is; the digests are taken out at the end.
+        codec: The codec of the contract.
+        resolve: Reads a secret by its reference.
+
+    Returns:
+        The fields whose content is not what was there, under ``pin="report"``.
 
     Raises:
         NotFoundError: A loader or factory failed, or there is no secret under a reference.
         IntegrityError: A loader gave other documents than those asked for, or pinned content
             that is not what was there.
     """
-    values = {name: value for name, value in stored.items() if not is_pin(name)}
     reported: list[str] = []
     for name in restore_order(contract):
         rule = contract.fields[name].rule
@@ -56,13 +50,16 @@ def restore(
             continue
         if isinstance(rule, Refetch):
             if all(used in values for used in rule.using):
-                values[name] = yield from _refetch(name, rule, values)
-                reported += _compare(name, rule, values[name], stored, codec)
+                got = yield from _refetch(name, rule, values)
+                reported += _compare(name, rule, got, values.get(pin_name(name)), codec)
+                values[name] = got
         elif isinstance(rule, Reopen | Scratch):
             values[name] = yield from _call(name, rule.factory)
         elif isinstance(rule, Secret):
             values[name] = yield from _secret(name, resolve, rule.reference)
-    return Restored(values, tuple(reported))
+    for name in [name for name in values if is_pin(name)]:
+        del values[name]
+    return tuple(reported)
 
 
 def _refetch(name: str, rule: Refetch, values: Mapping[str, Any]) -> Generator[Any, Any, Any]:
@@ -126,11 +123,8 @@ def same_ids(wanted: Any, got: Any) -> bool:
     return bool(got)
 
 
-def _compare(
-    name: str, rule: Refetch, value: Any, stored: Mapping[str, Any], codec: Codec
-) -> list[str]:
+def _compare(name: str, rule: Refetch, value: Any, pinned: bytes | None, codec: Codec) -> list[str]:
     """Compare a pinned digest; give the field's name where a change is to be reported."""
-    pinned = stored.get(pin_name(name))
     if rule.pin in (None, "accept") or pinned is None or pinned == pin_of(name, value, codec):
         return []
     if rule.pin == "report":

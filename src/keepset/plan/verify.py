@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from keepset.codec import Codec
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.plan.large import moved
 from keepset.plan.packing import unpack_metadata
 from keepset.plan.reads import Everything, ReadBlobs, ReadEverything
 from keepset.plan.rebuild import Blobs
@@ -50,10 +51,12 @@ def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
     try:
         everything: Everything = yield ReadEverything(key)
         replay = Replay(everything, codec)
-        rows = yield ReadBlobs(everything.run.id, tuple(sorted(replay.blobs())))
+        digests = sorted(replay.blobs().union(everything.blobs))
+        rows = yield ReadBlobs(everything.run.id, tuple(digests))
         count = sum(_walk(replay, Blobs(rows, codec), codec))
         for _, _, write in everything.writes:
-            codec.unpack(write.value)
+            if not moved(write, codec):
+                codec.unpack(write.value)
     except NotFoundError:  # deleted since it was listed
         return Verified(0, 0, ())
     except (IntegrityError, DecodeError) as error:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from keepset.codec import format_path
 from keepset.contracts import Contract, Keep
 from keepset.contracts import Field as FieldSpec
 from keepset.errors import ConflictError, PolicyError, UsageError
@@ -28,14 +26,14 @@ from keepset.plan.writes import Claim, Fork, Save, Saved
 from keepset.run.checkpoint import Checkpoint, as_checkpoint
 from keepset.run.entering import Entering
 from keepset.run.reader import Reader
+from keepset.run.reporting import Report
 from keepset.run.services import Services
-from keepset.run.tally import Tally
-from keepset.scan import Finding
 from keepset.verdict.examine import verdicts_on
 from keepset.verdict.field import Verdicts
 from keepset.verdict.status import Status
 
-_log = logging.getLogger("keepset")
+T = TypeVar("T")
+
 _METADATA = FieldSpec("metadata", dict, Keep(), declared=True, required=False)
 
 
@@ -51,17 +49,19 @@ class RunCore:
         self.guard = services.guard(contract)
         self.codec = self.guard.codec
         self.reader = Reader(services, run_id, self.codec)
-        self.tally = Tally()
+        self.report = Report(run_id)
+        self.entering = Entering(services, contract, self.codec)
         self.changed_pins: tuple[str, ...] = ()
         self.branch: int | None = None
         self.last_step = ""
-        self.entering = Entering(services, contract, self.codec)
         self._subject = subject
         self._person = subject
         self._told: str | None = None
         self._memory: LineMemory | None = None
+        self._known: str | None = None
         self._claim: Hold | Seen = Seen(None, 0)
         self._stored: dict[str, Any] | None = None
+        self._restored: dict[str, Any] = {}
         self._state: Any = None
         self._busy = threading.Lock()
 
@@ -83,17 +83,55 @@ class RunCore:
         finally:
             self._busy.release()
 
+    # --- reading ----------------------------------------------------------------------------------
+
     def load(self) -> Generator[Request, Any, LineMemory]:
-        """Load the newest checkpoint once, and remember what a save needs."""
+        """Load the newest checkpoint, where it is not remembered."""
         if self._memory is None:
             loaded, chains, values = yield from self.reader.load(self.branch, self._fits)
-            header = header_at(loaded)
-            self._claim = seen_in(loaded)
-            self._memory = remember(loaded, chains, values, self.codec)
-            self._stored = values if header else None
-            self.last_step = header.name if header else ""
-            self.branch = loaded.line.branch if loaded.line else None
+            memory = remember(loaded, chains, values, self.codec)
+            if self._known is None:
+                self._begin(loaded, values)
+            else:
+                self._go_on(loaded, memory)
+            self._remember(memory)
+            return memory
         return self._memory
+
+    def _begin(self, loaded: Loaded, values: dict[str, Any]) -> None:
+        header = header_at(loaded)
+        self._claim = seen_in(loaded)
+        self._stored = values if header else None
+        self.last_step = header.name if header else ""
+        self.branch = loaded.line.branch if loaded.line else None
+
+    def _go_on(self, loaded: Loaded, memory: LineMemory) -> None:
+        """Learn how the rows lie now; the checkpoint that this run knows must be the newest."""
+        seen = seen_in(loaded)
+        if seen.incarnation != self._claim.incarnation or memory.checkpoint != self._known:
+            raise ConflictError(
+                f"run {self.reader.key.run_id} has moved on since it was loaded",
+                code="conflict.head",
+                hint="Another writer was first: load the run again and go on from there.",
+            )
+        self._claim = replace(self._claim, layout=seen.layout)
+
+    def _remember(self, memory: LineMemory) -> None:
+        self._memory = memory
+        self._known = memory.checkpoint
+        self.services.retention.keep(self, memory.size)
+
+    def forget(self) -> bool:
+        """Forget what can be loaded again; False where the run is in use just now."""
+        if not self._busy.acquire(blocking=False):
+            return False
+        try:
+            self._memory = None
+            if self._stored is not None:
+                self._stored, self._known = None, None
+        finally:
+            self._busy.release()
+        return True
 
     def _fits(self, run: RunRow) -> None:
         """Refuse a run of another contract before its values are decoded."""
@@ -104,13 +142,19 @@ class RunCore:
         with self.alone():
             yield from self.load()
             if self._stored is not None:
-                restored = yield from restore(
-                    self.contract, self._stored, self.codec, self.entering.resolve
-                )
-                self._state = self.contract.build(restored.values)
-                self._stored = None
-                self.changed_pins = restored.changed_pins
+                # What is restored stays restored when a later loader fails.
+                self._restored = {**self._stored, **self._restored}
+                resolve = self.entering.resolve
+                changed = yield from restore(self.contract, self._restored, self.codec, resolve)
+                self._hand_out(self._restored)
+                self._stored, self._restored, self.changed_pins = None, {}, changed
             return self._state
+
+    def _hand_out(self, values: Mapping[str, Any]) -> None:
+        self._state = self.contract.build(values)
+        self.entering.handed(self.contract.values(self._state))
+
+    # --- writing ----------------------------------------------------------------------------------
 
     def save(
         self,
@@ -138,17 +182,21 @@ class RunCore:
         self.services.may_write()
         with self.alone():
             memory = yield from self.load()
-            self.guard.require_declared(self.contract)
-            header = self._header(step, status, metadata or {})
-            values = self.entering.values(self.contract.values(state), memory, admitted=admitted)
+            with self.masked():
+                self.guard.require_declared(self.contract)
+                given = self.contract.values(state)
+                values = self.entering.values(given, memory, admitted=admitted)
+                header = self._header(step, status, metadata or {})
+                stored = project(self.contract, values, self.codec)
             self._person = self._subject or self.entering.subject(values)
-            stored = project(self.contract, values, self.codec)
 
             def recording(recorder: Recorder) -> Recorded:
                 return record(self.contract, stored, header, recorder)
 
-            checkpoint = yield from self._land(recording, memory)
+            checkpoint = yield from self._land(recording)
             self._stored, self._state = None, state
+            if any(values.get(name) is not value for name, value in given.items()):
+                self._hand_out(values)
             return checkpoint
 
     def mark(self, status: Status) -> Flow[Checkpoint]:
@@ -159,70 +207,50 @@ class RunCore:
             StoreError: The store refused; nothing is changed.
         """
         with self.alone():
-            memory = yield from self.load()
+            yield from self.load()
             header = self._header(self.last_step, status, {})
-            return (yield from self._land(partial(record_nothing, header), memory))
+            return (yield from self._land(partial(record_nothing, header)))
 
-    def _land(
-        self, recording: Callable[[Recorder], Recorded], memory: LineMemory
-    ) -> Flow[Checkpoint]:
-        """Save what is recorded, and remember it."""
-        recorded, saved = yield from self._commit(recording, memory)
+    def _land(self, recording: Callable[[Recorder], Recorded]) -> Flow[Checkpoint]:
+        """Record and save, and remember what was saved."""
+
+        def attempt() -> Generator[Request, Any, tuple[Recorded, Saved]]:
+            memory = yield from self.load()
+            with self.masked():
+                recorded = recording(Recorder(self.guard, memory, self.services.compressed))
+            return recorded, (yield self._plan(memory, recorded))
+
+        recorded, saved = yield from self.again(attempt)
         self._claim = saved.hold
-        self._memory = recorded.memory.on(saved.line.id)
         self._told = self._person
         self.last_step = recorded.step.name
         self.branch = saved.line.branch
-        self.report(recorded.step.name, recorded.findings)
+        self._remember(recorded.memory.on(saved.line.id))
+        self.report.add(recorded.step.name, recorded.findings)
         return as_checkpoint(recorded.step, saved.line, self.codec)
 
-    def report(self, step: str, findings: Iterable[Finding]) -> None:
-        """Log the first finding of each kind and place."""
-        for finding in self.tally.add(findings):
-            _log.warning(
-                "run %s, step %s: %s at %s (%s). %s",
-                self.reader.key.run_id,
-                step,
-                finding.kind,
-                format_path(finding.path),
-                finding.detail,
-                finding.advice,
-            )
-
-    def _commit(
-        self, recording: Callable[[Recorder], Recorded], memory: LineMemory
-    ) -> Generator[Request, Any, tuple[Recorded, Saved]]:
-        """Record and save; a second time where the run was pruned meanwhile."""
+    def again(
+        self, attempt: Callable[[], Generator[Request, Any, T]]
+    ) -> Generator[Request, Any, T]:
+        """Do something, and once more where the run was pruned meanwhile."""
         while True:
-            recorded = self._recorded(recording, memory)
             try:
-                saved: Saved = yield self._plan(memory, recorded)
+                return (yield from attempt())
             except ConflictError as error:
                 if error.code != "conflict.layout":
                     raise
-                memory = yield from self._load_again(memory, error)
-            else:
-                return recorded, saved
+                self._memory = None
+                yield from self.load()
 
-    def _recorded(self, recording: Callable[[Recorder], Recorded], memory: LineMemory) -> Recorded:
+    @contextmanager
+    def masked(self) -> Iterator[None]:
+        """Name the run in a refusal, and mask a key or a name in it that is itself a secret."""
         try:
-            return recording(Recorder(self.guard, memory, self.services.compressed))
-        except PolicyError as error:
-            raise error.within(f"run {self.reader.key.run_id}") from error
-
-    def _load_again(
-        self, memory: LineMemory, error: ConflictError
-    ) -> Generator[Request, Any, LineMemory]:
-        """Learn how the rows lie now; the checkpoint that this run knows must be the newest."""
-        loaded, chains, values = yield from self.reader.load(self.branch)
-        fresh = remember(loaded, chains, values, self.codec)
-        seen = seen_in(loaded)
-        known = self._claim.incarnation == seen.incarnation
-        if not known or fresh.checkpoint != memory.checkpoint:
-            raise error
-        self._claim = replace(self._claim, layout=seen.layout)
-        self._memory = fresh
-        return fresh
+            yield
+        except (PolicyError, UsageError) as error:
+            placed = error.within(f"run {self.reader.key.run_id}")
+            safe = self.services.scanner.text(placed.message)
+            raise type(error)(safe, code=error.code, hint=error.hint) from None
 
     def _plan(self, memory: LineMemory, recorded: Recorded) -> Save:
         fresh = self._person if self._person != self._told else None
@@ -243,27 +271,24 @@ class RunCore:
         )
 
     def _header(self, step: str, status: str, metadata: Mapping[str, Any]) -> Header:
-        if not isinstance(step, str) or not step or status not in tuple(Status):
+        known = isinstance(step, str) and step and isinstance(status, str)
+        if not known or status not in tuple(Status) or not isinstance(metadata, Mapping):
             raise UsageError(
-                "a save needs the name of a step, and a status that is known",
+                "a save needs the name of a step, a status that is known, and metadata by name",
                 code="run.step",
                 hint=f"For example run.save('ask', state); a status is one of {', '.join(Status)}.",
             )
         now = self.services.now()
+        name = self.services.scanner.text(step)
         packed = b""
         if metadata:
             path = ("metadata",)
             findings = self.guard.look(_METADATA, dict(metadata), path)
             put = self.guard.decide(_METADATA, dict(metadata), path, findings)
             packed = self.codec.pack(dict(metadata), path, substitute=put or None)
-            self.report("metadata", findings)
-        return Header(
-            checkpoint=self.services.new_id(now),
-            name=self.services.scanner.text(step),
-            status=Status(status).value,
-            at=now,
-            metadata=packed,
-        )
+            self.report.add(name, findings)
+        status = Status(status).value
+        return Header(self.services.new_id(now), name, status, now, packed)
 
     def verdicts(self, state: Any, *, steps: int, runs: int) -> Verdicts:
         """Judge every field of a state on its real values."""
@@ -279,20 +304,34 @@ class RunCore:
             ConflictError: Another writer was first.
         """
         self.services.may_write()
-        with self.alone():
-            yield from self.load()
+        child = RunCore(self.services, self.contract, self.reader.key.run_id, self._subject)
+
+        def attempt() -> Generator[Request, Any, RunCore]:
             line, row = yield from self.reader.find(checkpoint)
             hold = yield from self.claim()
             loaded, chains, values = yield from self.reader.load(line.branch, seq=row.seq)
-            memory = remember(loaded, chains, values, self.codec)
             fresh = yield Fork(hold, line.id, row.seq)
-            hold = replace(hold, layout=seen_in(loaded).layout)
-        child = RunCore(self.services, self.contract, self.reader.key.run_id, self._subject)
-        child.branch = fresh.branch
-        child._memory = branch_off(memory, fresh)
-        child._claim, child._stored = hold, values
-        child.last_step = row.name
-        return child
+            child.branch, child.last_step = fresh.branch, row.name
+            child._claim, child._stored = hold, values
+            memory = remember(loaded, chains, values, self.codec)
+            child._remember(branch_off(memory, fresh))
+            return child
+
+        with self.alone():
+            yield from self.load()
+            return (yield from self.again(attempt))
+
+    def place(self, checkpoint: str) -> Generator[Request, Any, tuple[int, int]]:
+        """Find a checkpoint: the number of its line, and its seq; the newest one is known.
+
+        Raises:
+            NotFoundError: The run has no such checkpoint.
+        """
+        memory = self._memory
+        if memory and memory.line is not None and memory.head and checkpoint == memory.checkpoint:
+            return memory.line, memory.head
+        line, row = yield from self.reader.find(checkpoint)
+        return line.id, row.seq
 
     def claim(self) -> Generator[Request, Any, Hold]:
         """Give the run's claim; one that was only looked at so far is claimed now."""

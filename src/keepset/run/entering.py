@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from keepset.codec import Codec
@@ -25,6 +24,15 @@ class Entering:
         self._contract = contract
         self._codec = codec
         self._tried: set[str] = set()
+        self._handed: dict[str, Any] = {}
+
+    def handed(self, values: Mapping[str, Any]) -> None:
+        """Note values that were handed out: what is in them was extracted, even if it changes."""
+        self._handed = {
+            name: value
+            for name, value in values.items()
+            if isinstance(self._contract.fields[name].rule, Extract)
+        }
 
     def values(
         self, values: dict[str, Any], memory: LineMemory, *, admitted: bool
@@ -36,7 +44,7 @@ class Entering:
             memory: What the writer remembers, to tell what was extracted before.
             admitted: Whether the rules were applied already.
         """
-        self._learn(values)
+        self.learn(values)
         if admitted:
             return values
         changed = {n for n, value in values.items() if not self._is_stored(n, value, memory)}
@@ -57,18 +65,29 @@ class Entering:
         self._know(value, reference)
         return value
 
-    def _learn(self, values: Mapping[str, Any]) -> None:
-        """Learn the secrets that the contract names, so that they are found wherever they are."""
+    def learn(self, values: Mapping[str, Any]) -> None:
+        """Learn the secrets that the contract names, so that they are found wherever they are.
+
+        Args:
+            values: Values of a state, which may hold secrets; none where only references are.
+        """
         for name, spec in self._contract.fields.items():
-            if not isinstance(spec.rule, Secret):
-                continue
-            value = values.get(name)
-            if isinstance(value, str):
-                self._know(value, name)
-            elif spec.rule.reference not in self._tried:
-                self._tried.add(spec.rule.reference)
-                with suppress(NotFoundError, UsageError):
-                    self.resolve(spec.rule.reference)
+            if isinstance(spec.rule, Secret):
+                value = _revealed(values.get(name))
+                if value:
+                    self._know(value, name)
+                self._try(spec.rule.reference)
+
+    def _try(self, reference: str) -> None:
+        """Resolve a reference until it is known; only the environment is asked again."""
+        if reference in self._tried:
+            return
+        try:
+            self.resolve(reference)
+        except (NotFoundError, UsageError):
+            if reference.startswith("env:"):
+                return
+        self._tried.add(reference)
 
     def _know(self, value: str, name: str) -> None:
         known = self._services.known
@@ -79,6 +98,8 @@ class Entering:
 
     def _is_stored(self, name: str, value: Any, memory: LineMemory) -> bool:
         """Tell whether a value is what the store holds of the field, so that it is extracted."""
+        if name in self._handed and self._handed[name] is value:
+            return True
         before = memory.fields.get(name)
         if not isinstance(self._contract.fields[name].rule, Extract) or not before:
             return False
@@ -87,3 +108,12 @@ class Entering:
         except PolicyError:
             return False
         return before.stored is not None and before.stored.packed() == packed
+
+
+def _revealed(value: Any) -> str | None:
+    """Give the text of a secret, whatever it is wrapped in."""
+    if hasattr(value, "get_secret_value"):
+        value = value.get_secret_value()
+    if isinstance(value, bytes | bytearray):
+        value = bytes(value).decode("utf-8", "replace")
+    return value if isinstance(value, str) else None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from keepset.codec import Codec
 from keepset.contracts import Field
-from keepset.plan.project import STORED
-from keepset.plan.reads import ReadWrites
+from keepset.delta import LARGE
+from keepset.errors import UsageError
+from keepset.plan.large import MOVED, Large, moved
+from keepset.plan.packing import check_write, write_digest
+from keepset.plan.reads import ReadBlobs, ReadWrites
+from keepset.plan.rebuild import Blobs
 from keepset.plan.record import undeclared
 from keepset.plan.requests import Flow
 from keepset.plan.rows import WriteRow
@@ -36,10 +40,44 @@ class PendingWrite:
     value: Any
 
 
-def put_writes(
-    core: RunCore, checkpoint: str, task: str, writes: Sequence[tuple[str, Any]], path: str
-) -> Flow[None]:
-    """Store what a task wrote; what is there already of the same task and index stays.
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one task wrote.
+
+    Attributes:
+        task: Id of the task.
+        writes: Pairs of field (or channel) and value.
+        path: The task's path.
+        replace: Whether what is there of the same task and position is replaced.
+    """
+
+    task: str
+    writes: Sequence[tuple[str, Any]]
+    path: str = ""
+    replace: bool = False
+
+    def checked(self) -> Sequence[tuple[str, Any]]:
+        """Give the writes.
+
+        Raises:
+            UsageError: They are not pairs of a name and a value.
+        """
+        names = [self.task, self.path]
+        try:
+            names += [name for name, _ in self.writes]
+        except (TypeError, ValueError):
+            names.append("")
+        if not all(type(name) is str for name in names) or "" in names[2:]:
+            raise UsageError(
+                "pending writes are not pairs of a name and a value, with a text for the task",
+                code="run.writes",
+                hint='Write run.put_writes(checkpoint, "task-1", [("answer", "42")]).',
+            )
+        return self.writes
+
+
+def put_writes(core: RunCore, checkpoint: str, batch: Batch) -> Flow[None]:
+    """Store what a task wrote.
 
     Every value goes through the rule of its field and through the detectors; one whose field is
     not stored is left out.
@@ -48,36 +86,50 @@ def put_writes(
         PolicyError: A value cannot be stored or does not belong; nothing is changed.
         NotFoundError: The run has no such checkpoint.
         ConflictError: Another writer was first.
+        UsageError: The writes are not pairs of a name and a value.
     """
     core.services.may_write()
     with core.alone():
         yield from core.load()
-        rows = tuple(_rows(core, task, writes, path))
-        line, row = yield from core.reader.find(checkpoint)
-        hold = yield from core.claim()
-        yield PutWrites(hold, line.id, row.seq, rows)
+        core.entering.learn({})
+        with core.masked():
+            large = Large(core.codec, (), compressed=core.services.compressed)
+            rows = tuple(_rows(core, batch, large))
+
+        def attempt() -> Flow[None]:
+            line, seq = yield from core.place(checkpoint)
+            hold = yield from core.claim()
+            yield PutWrites(hold, line, seq, rows, tuple(large.rows.values()))
+
+        yield from core.again(attempt)
 
 
-def _rows(core: RunCore, task: str, writes: Sequence[tuple[str, Any]], path: str) -> list[WriteRow]:
-    rows = []
-    for index, (channel, given) in enumerate(writes):
+def _rows(core: RunCore, batch: Batch, large: Large) -> Iterator[WriteRow]:
+    told = core.services.scanner.text
+    for index, (channel, given) in enumerate(batch.checked()):
         spec = core.contract.fields.get(channel) or undeclared(channel)
-        if not isinstance(spec.rule, STORED):
+        if not spec.rule.stored:
             continue
         value = given
         if channel in core.contract.fields:
             value = core.contract.admit({channel: given})[channel]
         packed = _packed(core, spec, value)
-        rows.append(WriteRow(task, path, index, channel, packed))
-    return rows
+        if len(packed) > LARGE:
+            packed = MOVED + large.move(packed)
+        row = WriteRow(
+            told(batch.task), told(batch.path), index, told(channel), packed, replace=batch.replace
+        )
+        yield replace(row, digest=write_digest(row))
 
 
 def _packed(core: RunCore, spec: Field, value: Any) -> bytes:
     where = (spec.name,)
     findings = core.guard.look(spec, value, where)
     put: Mapping[Any, Any] = core.guard.decide(spec, value, where, findings)
-    core.report("pending writes", findings)
-    return core.codec.pack(value, where, substitute=put or None)
+    core.report.add("pending writes", findings)
+    packed = core.codec.pack(value, where, substitute=put or None)
+    core.report.add("pending writes", core.guard.weigh(spec, len(packed)))
+    return packed
 
 
 def read_writes(core: RunCore, checkpoint: str) -> Flow[list[PendingWrite]]:
@@ -86,10 +138,18 @@ def read_writes(core: RunCore, checkpoint: str) -> Flow[list[PendingWrite]]:
     Raises:
         NotFoundError: The run has no such checkpoint.
     """
-    line, row = yield from core.reader.find(checkpoint)
-    rows: Sequence[WriteRow] = yield ReadWrites(line.id, row.seq)
-    return [_pending(row, core.codec) for row in rows]
+    line, seq = yield from core.place(checkpoint)
+    rows: Sequence[WriteRow] = yield ReadWrites(line, seq)
+    digests = tuple(sorted({ref.digest for row in rows for ref in moved(row, core.codec)}))
+    blobs = Blobs((), core.codec)
+    if digests:
+        run = yield from core.reader.row()
+        blobs = Blobs((yield ReadBlobs(run.id, digests)), core.codec)
+    return [_pending(row, core.codec, blobs) for row in rows]
 
 
-def _pending(row: WriteRow, codec: Codec) -> PendingWrite:
-    return PendingWrite(row.task, row.path, row.index, row.channel, codec.unpack(row.value))
+def _pending(row: WriteRow, codec: Codec, blobs: Mapping[bytes, Any]) -> PendingWrite:
+    check_write(row)
+    refs = moved(row, codec)
+    value = blobs[refs[0].digest] if refs else codec.unpack(row.value)
+    return PendingWrite(row.task, row.path, row.index, row.channel, value)

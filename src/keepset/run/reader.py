@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from keepset.codec import Codec
-from keepset.errors import NotFoundError
+from keepset.errors import IntegrityError, NotFoundError
 from keepset.plan.packing import all_headers
 from keepset.plan.project import is_pin
 from keepset.plan.reads import FindRun, Load, Loaded, ReadBlobs, ReadHeaders
@@ -96,8 +96,14 @@ class Reader:
         while line is not None and (limit is None or len(found) < limit):
             rows = [row for row in lines[line] if until is None or row.seq <= until]
             found += [as_checkpoint(row, line, self.codec) for row in reversed(rows)]
-            until, parent = line.parent_seq, line.parent
-            line = next((other for other in lines if other.id == parent), None)
+            until, above = line.parent_seq, line
+            line = next((other for other in lines if other.id == above.parent), None)
+            if line is not None and line.branch >= above.branch:
+                raise IntegrityError(
+                    f"line {above.branch} was forked from a line that is not older",
+                    code="integrity.history",
+                    hint="The run cannot be trusted: restore it from a backup.",
+                )
         return found[:limit]
 
     def branches(self) -> Flow[list[int]]:

@@ -9,7 +9,7 @@ from keepset.backends.driver import adrive, drive
 from keepset.contracts import Contract
 from keepset.run.checkpoint import Checkpoint, View, id_of
 from keepset.run.core import RunCore
-from keepset.run.pending import PendingWrite, put_writes, read_writes
+from keepset.run.pending import Batch, PendingWrite, put_writes, read_writes
 from keepset.scan import Finding
 from keepset.verdict.field import Verdicts
 from keepset.verdict.status import Status
@@ -42,12 +42,12 @@ class _Either:
 
         Of findings that differ only in the positions of items, the first one is here.
         """
-        return self.core.tally.findings()
+        return self.core.report.findings()
 
     @property
     def finding_counts(self) -> Sequence[int]:
         """How often each of `findings` was met."""
-        return self.core.tally.counts()
+        return self.core.report.counts()
 
     @property
     def changed_pins(self) -> Sequence[str]:
@@ -132,21 +132,30 @@ class Run(_Either):
         checkpoint: str | Checkpoint,
         task: str,
         writes: Sequence[tuple[str, Any]],
+        *,
         path: str = "",
+        replace: bool = False,
     ) -> None:
         """Store what a task wrote after a checkpoint: pairs of field (or channel) and value.
 
-        A checkpoint that has successors already takes writes as well. What is there of the same
-        task and position stays as it is.
+        A checkpoint that has successors already takes writes as well.
+
+        Args:
+            checkpoint: The checkpoint, or its id.
+            task: Id of the task.
+            writes: What it wrote, in order.
+            path: The task's path, by which writes are ordered first.
+            replace: Whether what is there of the same task and position is replaced; else it
+                stays as it is.
 
         Raises:
+            UsageError: The writes are not pairs of a name and a value.
             PolicyError: A value cannot be stored or does not belong.
             NotFoundError: The run has no such checkpoint.
             ConflictError: Another writer was first.
         """
-        drive(
-            put_writes(self.core, id_of(checkpoint), task, writes, path), self.core.services.backend
-        )
+        batch = Batch(task, writes, path, replace)
+        drive(put_writes(self.core, id_of(checkpoint), batch), self.core.services.backend)
 
     def writes(self, checkpoint: str | Checkpoint) -> list[PendingWrite]:
         """Read the pending writes of a checkpoint, ordered by (path, task, index).
@@ -195,10 +204,12 @@ class AsyncRun(_Either):
         checkpoint: str | Checkpoint,
         task: str,
         writes: Sequence[tuple[str, Any]],
+        *,
         path: str = "",
+        replace: bool = False,
     ) -> None:
         """See `Run.put_writes`."""
-        flow = put_writes(self.core, id_of(checkpoint), task, writes, path)
+        flow = put_writes(self.core, id_of(checkpoint), Batch(task, writes, path, replace))
         await adrive(flow, self.core.services.backend)
 
     async def writes(self, checkpoint: str | Checkpoint) -> list[PendingWrite]:

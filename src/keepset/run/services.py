@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from keepset.backends.port import Backend
 from keepset.codec import GLOBAL, Codec
@@ -12,6 +12,7 @@ from keepset.errors import PolicyError, StoreError
 from keepset.plan.guard import Guard, Mode
 from keepset.plan.rows import RunKey
 from keepset.providers import HashKey
+from keepset.run.retention import Retention
 from keepset.scan import KnownValues, Scanner
 
 
@@ -32,6 +33,7 @@ class Services:
         new_id: Makes a sortable id from a time.
         inspector: A codec that shows objects as opaque, for reading without a contract.
         compressed: Whether segments and large values are compressed.
+        retention: The bound on what the runs remember.
     """
 
     backend: Backend
@@ -46,6 +48,7 @@ class Services:
     new_id: Callable[[int], str]
     inspector: Codec
     compressed: bool = True
+    retention: Retention = field(default_factory=Retention)
 
     def mark(self, key: RunKey) -> bytes:
         """Keyed hash of a run, as its tombstone holds it; empty for a viewer without the key."""

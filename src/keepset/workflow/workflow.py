@@ -108,8 +108,8 @@ class Workflow:
                 hint="Give the state to begin with.",
             )
         values = self.contract.admit(self.contract.values(given))
-        restored = yield from restore(self.contract, values, core.codec, core.entering.resolve)
-        return self.contract.build(restored.values)
+        yield from restore(self.contract, values, core.codec, core.entering.resolve)
+        return self.contract.build(values)
 
     def _after(self, step: str, names: Sequence[str]) -> int:
         if step not in self.steps:
@@ -128,8 +128,6 @@ class Workflow:
         elif result is not None:
             values = self.contract.values(result)
         changed = {name for name, value in values.items() if before.get(name, self) is not value}
-        if isinstance(result, Mapping):
-            changed |= result.keys()
         return self.contract.build(self.contract.admit(values, changed))
 
 

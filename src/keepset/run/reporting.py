@@ -1,33 +1,46 @@
-"""What the detectors met while a run was saved, kept short however long the run is."""
+"""What the detectors met while a run was saved: counted, logged once, short however long it is."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
+from keepset.codec import format_path
 from keepset.scan import Finding
 
 _Key = tuple[str, tuple[str, ...], str]
+_log = logging.getLogger("keepset")
 
 
-class Tally:
+class Report:
     """Counts findings; those that differ only in positions of items count as one."""
 
-    def __init__(self) -> None:
+    def __init__(self, run_id: str) -> None:
         """Begin with nothing."""
+        self._run_id = run_id
         self._first: dict[_Key, Finding] = {}
         self._counts: dict[_Key, int] = {}
 
-    def add(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Count findings, and give those that are the first of their kind and place."""
-        fresh: list[Finding] = []
+    def add(self, step: str, findings: Iterable[Finding]) -> None:
+        """Count findings of a step, and log the first one of each kind and place."""
         for finding in findings:
             place = tuple("*" if isinstance(e, int) else e for e in finding.path)
             key = (finding.kind, place, finding.detail)
+            self._counts[key] = self._counts.get(key, 0) + 1
             if key not in self._first:
                 self._first[key] = finding
-                fresh.append(finding)
-            self._counts[key] = self._counts.get(key, 0) + 1
-        return fresh
+                self._tell(step, finding)
+
+    def _tell(self, step: str, finding: Finding) -> None:
+        _log.warning(
+            "run %s, step %s: %s at %s (%s). %s",
+            self._run_id,
+            step,
+            finding.kind,
+            format_path(finding.path),
+            finding.detail,
+            finding.advice,
+        )
 
     def findings(self) -> tuple[Finding, ...]:
         """Give the first finding of each kind and place, in the order in which they came."""
