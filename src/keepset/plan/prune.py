@@ -47,7 +47,7 @@ class Policy:
             UsageError: No part of the policy is given, or a number is below 1.
         """
         given = [n for n in (self.keep_latest, self.every, self.older_than) if n is not None]
-        if not given or any(number < 1 for number in given):
+        if not given or any(type(number) is not int or number < 1 for number in given):
             raise UsageError(
                 "a pruning needs keep_latest, every or older_than, each 1 or more",
                 code="prune.policy",

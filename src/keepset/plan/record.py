@@ -241,13 +241,7 @@ def _lay(
         b"",
     )
     step = replace(step, digest=step_digest(step))
-    tail, segments, until = memory.tail, tuple[SegmentRow, ...](), 0
-    if is_full(tail):
-        segments, until, tail = (
-            pack_segments(tail, compressed=recorder.compressed),
-            tail[-1].row.seq,
-            (),
-        )
+    segments, until, tail = _packed(memory.tail, compressed=recorder.compressed)
     after = LineMemory(
         line=memory.line,
         seq=step.seq,
@@ -259,3 +253,12 @@ def _lay(
     )
     blobs = tuple(recorder.large.rows.values())
     return Recorded(step, segments, until, blobs, after, tuple(recorder.findings))
+
+
+def _packed(
+    tail: tuple[TailStep, ...], *, compressed: bool
+) -> tuple[tuple[SegmentRow, ...], int, tuple[TailStep, ...]]:
+    """Pack a tail that is full: the segments, the seq of their last step (0: none), what stays."""
+    if not is_full(tail):
+        return (), 0, tail
+    return pack_segments(tail, compressed=compressed), tail[-1].row.seq, ()

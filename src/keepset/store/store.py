@@ -33,28 +33,28 @@ class _Either:
 
     def __init__(self, services: Services) -> None:
         """Take the store's parts; `keepset.open` and `keepset.aopen` make them."""
-        self._services = services
+        self.services = services
         self._contracts: dict[str, Contract] = {}
 
     @property
     def tenant(self) -> str:
         """Whose runs these are."""
-        return self._services.tenant
+        return self.services.tenant
 
     @property
     def mode(self) -> str:
         """What becomes of a value that does not belong: ``strict``, ``protect``, ``observe``."""
-        return self._services.mode.value
+        return self.services.mode.value
 
     def for_tenant(self, tenant: str) -> Self:
         """Give the same store for another tenant; closing either closes both."""
-        return type(self)(replace(self._services, tenant=check_name("tenant", tenant)))
+        return type(self)(replace(self.services, tenant=check_name("tenant", tenant)))
 
     def _core(self, contract: Any, run_id: str, subject: str | None) -> RunCore:
         found = self._known(contract)
         if subject is not None:
             check_name("subject", subject)
-        return RunCore(self._services, found, check_name("run id", run_id), subject)
+        return RunCore(self.services, found, check_name("run id", run_id), subject)
 
     def _known(self, contract: Any) -> Contract:
         found = contract_of(contract)
@@ -63,17 +63,24 @@ class _Either:
 
     def _can_resume(self, run_id: str, contract: Any) -> Flow[ResumeReport]:
         asked = None if contract is None else self._known(contract)
-        return can_resume(self._services, run_id, asked, self._contracts)
+        return can_resume(self.services, run_id, asked, self._contracts)
 
     def _reader(self, run_id: str) -> Reader:
-        return Reader(self._services, check_name("run id", run_id), self._services.inspector)
+        return Reader(self.services, check_name("run id", run_id), self.services.inspector)
 
     def _moment(self, given: datetime | timedelta | None) -> int | None:
         if given is None:
             return None
         if isinstance(given, timedelta):
-            return max(1, self._services.now() - int(given.total_seconds() * 1000))
-        return max(1, int(given.timestamp() * 1000))
+            return max(1, self.services.now() - int(given.total_seconds() * 1000))
+        try:
+            return max(1, int(given.timestamp() * 1000))
+        except (AttributeError, ValueError, OverflowError, OSError) as error:
+            raise UsageError(
+                "older_than is neither a time nor a length of time that can be reckoned with",
+                code="prune.policy",
+                hint="Write older_than=timedelta(days=30), or a datetime.",
+            ) from error
 
     def _listing(
         self,
@@ -93,7 +100,7 @@ class _Either:
             raise UsageError(
                 "the limit is not a number from 1 on", code="usage.limit", hint="Write limit=100."
             )
-        person = None if subject is None else self._services.subject(subject)
+        person = None if subject is None else self.services.subject(subject)
         return ListRuns(self.tenant, status, contract, person, after, limit)
 
 
@@ -133,7 +140,7 @@ class Store(_Either):
             limit: How many at the most.
         """
         plan = self._listing(status, contract, subject, after, limit)
-        return list(self._services.backend.execute(plan))
+        return list(self.services.backend.execute(plan))
 
     def inspect(self, run_id: str) -> Inspection:
         """Look into a run without its contract: objects of unknown classes are shown as opaque.
@@ -142,8 +149,8 @@ class Store(_Either):
             NotFoundError: There is no such run.
         """
         reader = self._reader(run_id)
-        row = drive(reader.row(), self._services.backend)
-        return Inspection(reader, row, self._services.backend)
+        row = drive(reader.row(), self.services.backend)
+        return Inspection(reader, row, self.services.backend)
 
     def can_resume(self, run_id: str, contract: Any = None) -> ResumeReport:
         """Say whether this code may resume a run, and why not.
@@ -156,7 +163,7 @@ class Store(_Either):
         Raises:
             NotFoundError: There is no such run.
         """
-        return drive(self._can_resume(run_id, contract), self._services.backend)
+        return drive(self._can_resume(run_id, contract), self.services.backend)
 
     def delete(self, run_id: str) -> bool:
         """End a run and remove its bytes from every file; False where there was none.
@@ -164,7 +171,7 @@ class Store(_Either):
         Raises:
             StoreError: A reader keeps the log from being emptied; delete again when it is gone.
         """
-        return drive(operations.delete(self._services, run_id), self._services.backend)
+        return drive(operations.delete(self.services, run_id), self.services.backend)
 
     def prune(
         self,
@@ -191,23 +198,23 @@ class Store(_Either):
             ConflictError: The run was written to meanwhile.
         """
         policy = Policy(keep_latest, every, self._moment(older_than))
-        return drive(operations.prune_run(self._services, run_id, policy), self._services.backend)
+        return drive(operations.prune_run(self.services, run_id, policy), self.services.backend)
 
     def verify(self, run_id: str | None = None) -> Verified:
         """Read everything again, check every digest and rebuild every checkpoint."""
-        return drive(operations.verify(self._services, run_id), self._services.backend)
+        return drive(operations.verify(self.services, run_id), self.services.backend)
 
     def stats(self) -> Sizes:
         """Measure what the tenant's runs take."""
-        return self._services.backend.execute(ReadSizes(self.tenant))
+        return self.services.backend.execute(ReadSizes(self.tenant))
 
     def settings(self) -> Settings:
         """Read which settings of the database are in force."""
-        return self._services.backend.settings()
+        return self.services.backend.settings()
 
     def close(self) -> None:
         """Finish what waits to be written and let go of the files."""
-        self._services.backend.close()
+        self.services.backend.close()
 
     def __enter__(self) -> Self:
         return self
@@ -234,21 +241,21 @@ class AsyncStore(_Either):
     ) -> list[RunSummary]:
         """See `Store.runs`."""
         plan = self._listing(status, contract, subject, after, limit)
-        return list(await self._services.backend.aexecute(plan))
+        return list(await self.services.backend.aexecute(plan))
 
     async def inspect(self, run_id: str) -> AsyncInspection:
         """See `Store.inspect`."""
         reader = self._reader(run_id)
-        row = await adrive(reader.row(), self._services.backend)
-        return AsyncInspection(reader, row, self._services.backend)
+        row = await adrive(reader.row(), self.services.backend)
+        return AsyncInspection(reader, row, self.services.backend)
 
     async def can_resume(self, run_id: str, contract: Any = None) -> ResumeReport:
         """See `Store.can_resume`."""
-        return await adrive(self._can_resume(run_id, contract), self._services.backend)
+        return await adrive(self._can_resume(run_id, contract), self.services.backend)
 
     async def delete(self, run_id: str) -> bool:
         """See `Store.delete`."""
-        return await adrive(operations.delete(self._services, run_id), self._services.backend)
+        return await adrive(operations.delete(self.services, run_id), self.services.backend)
 
     async def prune(
         self,
@@ -260,24 +267,24 @@ class AsyncStore(_Either):
     ) -> Pruned:
         """See `Store.prune`."""
         policy = Policy(keep_latest, every, self._moment(older_than))
-        flow = operations.prune_run(self._services, run_id, policy)
-        return await adrive(flow, self._services.backend)
+        flow = operations.prune_run(self.services, run_id, policy)
+        return await adrive(flow, self.services.backend)
 
     async def verify(self, run_id: str | None = None) -> Verified:
         """See `Store.verify`."""
-        return await adrive(operations.verify(self._services, run_id), self._services.backend)
+        return await adrive(operations.verify(self.services, run_id), self.services.backend)
 
     async def stats(self) -> Sizes:
         """See `Store.stats`."""
-        return await self._services.backend.aexecute(ReadSizes(self.tenant))
+        return await self.services.backend.aexecute(ReadSizes(self.tenant))
 
     async def settings(self) -> Settings:
         """See `Store.settings`."""
-        return await asyncio.to_thread(self._services.backend.settings)
+        return await asyncio.to_thread(self.services.backend.settings)
 
     async def close(self) -> None:
         """See `Store.close`."""
-        await asyncio.to_thread(self._services.backend.close)
+        await asyncio.to_thread(self.services.backend.close)
 
     async def __aenter__(self) -> Self:
         return self
