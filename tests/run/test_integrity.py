@@ -115,6 +115,5 @@ def test_whatever_is_damaged_the_answer_or_the_error_is_ours(
     with connection:
         connection.execute(statement)
     connection.close()
-    with ks.open(f"sqlite:///{tmp_path / 'a.db'}") as store:
-        with suppress(KeepsetError):
-            read(store)
+    with ks.open(f"sqlite:///{tmp_path / 'a.db'}") as store, suppress(KeepsetError):
+        read(store)

@@ -102,6 +102,7 @@ def test_a_fork_has_its_own_future_and_shares_its_past(url: str) -> None:
         assert run.state == {"count": 100}
         assert fork.at(ids[99]).values["count"] == 99
         assert store.run(Chat, "r").state["count"] == -1, "a new reader is on the newest line"
+        assert store.run(Chat, "r", branch=0).state == {"count": 100}
         assert store.run(Chat, "r").fork(ids[3]).history(1)[0].id == ids[3]
         assert store.verify().problems == ()
 

@@ -47,15 +47,10 @@ class Chains:
     fields: Mapping[str, Chain]
     tail: tuple[TailStep, ...]
 
-    def blobs(self) -> tuple[bytes, ...]:
-        """Digests of the large values that the chains refer to."""
-        refs = {
-            ref.digest
-            for chain in self.fields.values()
-            for op in chain.ops
-            for ref in blob_refs(op)
-        }
-        return tuple(sorted(refs))
+    def refs(self) -> dict[bytes, int]:
+        """The large values that the chains refer to: size by digest."""
+        ops = (op for chain in self.fields.values() for op in chain.ops)
+        return {ref.digest: ref.size for op in ops for ref in blob_refs(op)}
 
 
 @dataclass(slots=True)
@@ -150,14 +145,22 @@ def _broken(name: str) -> IntegrityError:
 class Blobs(Mapping[bytes, Any]):
     """Large values by digest; each look-up unpacks a value of its own, so that none is shared."""
 
-    def __init__(self, rows: Sequence[BlobRow], codec: Codec) -> None:
+    def __init__(
+        self, rows: Sequence[BlobRow], codec: Codec, sizes: Mapping[bytes, int] | None = None
+    ) -> None:
         """Check every value against its digest.
+
+        Args:
+            rows: The values as they are stored.
+            codec: Unpacks them.
+            sizes: Bytes of the packed values, as those who refer to them know.
 
         Raises:
             IntegrityError: A value is not what its digest says.
         """
         self._codec = codec
-        self._packed = {row.digest: _open(row) for row in rows}
+        known = sizes or {}
+        self._packed = {row.digest: _open(row, known.get(row.digest, row.size)) for row in rows}
 
     def __getitem__(self, digest: bytes) -> Any:
         return self._codec.unpack(self._packed[digest])
@@ -169,8 +172,8 @@ class Blobs(Mapping[bytes, Any]):
         return len(self._packed)
 
 
-def _open(row: BlobRow) -> bytes:
-    packed = unframe(row.data, max(row.size, 1))
+def _open(row: BlobRow, size: int) -> bytes:
+    packed = unframe(row.data, max(size, 1))
     if hashlib.sha256(packed).digest() != row.digest:
         raise IntegrityError(
             f"the large value {row.digest.hex()[:16]} is not what was written",
@@ -223,7 +226,7 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
         fields=fields,
         tail=() if fresh else chains.tail,
         whole=fresh and line is not None and line.parent is not None and line.depth == 0,
-        blobs=frozenset(chains.blobs()),
+        blobs=frozenset(chains.refs()),
     )
 
 

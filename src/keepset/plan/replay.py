@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from keepset.codec import Codec
+from keepset.codec import BlobRef, Codec
 from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
 from keepset.delta import Frozen as Picture
 from keepset.errors import IntegrityError
@@ -48,10 +48,10 @@ class History:
         """The line's number and the seq of its newest checkpoint; 0 where it has none."""
         return self.past.line.id, self.headers[-1].seq if self.headers else 0
 
-    def blobs(self) -> set[bytes]:
-        """Digests of the large values that the history refers to."""
+    def refs(self) -> dict[bytes, int]:
+        """The large values that the history refers to: size by digest."""
         links = (link for changes in self.changes.values() for link in changes.values())
-        return {ref.digest for link in links for ref in blob_refs(link.op)}
+        return {ref.digest: ref.size for link in links for ref in blob_refs(link.op)}
 
 
 def read_history(past: Past, codec: Codec) -> History:
@@ -146,15 +146,19 @@ class Replay:
             if past.line.parent is not None
         }
 
-    def blobs(self) -> set[bytes]:
-        """Digests of the large values that the run refers to."""
-        kept = (history.blobs() for history in self.histories)
-        return set(self._written.values()).union(*kept)
+    def refs(self) -> dict[bytes, int]:
+        """The large values that the run refers to: size by digest."""
+        found = {ref.digest: ref.size for ref in self._written.values()}
+        for history in self.histories:
+            found |= history.refs()
+        return found
 
     def written(self, line: int, seqs: Collection[int]) -> set[bytes]:
         """Digests of the large values that pending writes of some checkpoints refer to."""
         return {
-            digest for (own, seq, _), digest in self._written.items() if own == line and seq in seqs
+            ref.digest
+            for (own, seq, _), ref in self._written.items()
+            if own == line and seq in seqs
         }
 
     def walk(self, history: History, blobs: Mapping[bytes, Any]) -> Iterator[Moment]:
@@ -197,7 +201,7 @@ class Replay:
 
 def _read_writes(
     everything: Everything, histories: Sequence[History], codec: Codec
-) -> dict[tuple[int, int, int], bytes]:
+) -> dict[tuple[int, int, int], BlobRef]:
     """Check all pending writes; give the large values among them by line, seq and position.
 
     Raises:
@@ -206,15 +210,15 @@ def _read_writes(
     there = {
         (history.past.line.id, row.seq): history for history in histories for row in history.headers
     }
-    digests: dict[tuple[int, int, int], bytes] = {}
+    refs: dict[tuple[int, int, int], BlobRef] = {}
     for position, (line, seq, write) in enumerate(everything.writes):
         history = there.get((line, seq))
         if history is None:
             raise _misplaced(histories[0].past, "a pending write belongs to no checkpoint")
         check_write(write)
         for ref in moved(write, codec):
-            digests[line, seq, position] = ref.digest
-    return digests
+            refs[line, seq, position] = ref
+    return refs
 
 
 class _ForkPoint(NamedTuple):

@@ -51,9 +51,10 @@ def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
     try:
         everything: Everything = yield ReadEverything(key)
         replay = Replay(everything, codec)
-        digests = sorted(replay.blobs().union(everything.blobs))
+        refs = replay.refs()
+        digests = sorted({*refs, *everything.blobs})
         rows = yield ReadBlobs(everything.run.id, tuple(digests))
-        count = sum(_walk(replay, Blobs(rows, codec), codec))
+        count = sum(_walk(replay, Blobs(rows, codec, refs), codec))
         for _, _, write in everything.writes:
             if not moved(write, codec):
                 codec.unpack(write.value)

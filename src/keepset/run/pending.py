@@ -140,11 +140,11 @@ def read_writes(core: RunCore, checkpoint: str) -> Flow[list[PendingWrite]]:
     """
     line, seq = yield from core.place(checkpoint)
     rows: Sequence[WriteRow] = yield ReadWrites(line, seq)
-    digests = tuple(sorted({ref.digest for row in rows for ref in moved(row, core.codec)}))
+    refs = {ref.digest: ref.size for row in rows for ref in moved(row, core.codec)}
     blobs = Blobs((), core.codec)
-    if digests:
+    if refs:
         run = yield from core.reader.row()
-        blobs = Blobs((yield ReadBlobs(run.id, digests)), core.codec)
+        blobs = Blobs((yield ReadBlobs(run.id, tuple(sorted(refs)))), core.codec, refs)
     return [_pending(row, core.codec, blobs) for row in rows]
 
 

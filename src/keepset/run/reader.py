@@ -67,11 +67,11 @@ class Reader:
         if check and loaded.found.run:
             check(loaded.found.run)
         chains = gather(loaded, self.codec)
-        digests = chains.blobs()
+        refs = chains.refs()
         blobs = Blobs((), self.codec)
-        if digests and loaded.found.run:
-            rows = yield ReadBlobs(loaded.found.run.id, digests)
-            blobs = Blobs(rows, self.codec)
+        if refs and loaded.found.run:
+            rows = yield ReadBlobs(loaded.found.run.id, tuple(sorted(refs)))
+            blobs = Blobs(rows, self.codec, refs)
         return loaded, chains, rebuild(chains, blobs)
 
     def history(self, branch: int | None, limit: int | None) -> Flow[list[Checkpoint]]:

@@ -38,8 +38,9 @@ def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
     found = yield FindRun(row.key, services.mark(row.key))
     everything: Everything = yield ReadEverything(row.key)
     replay = Replay(everything, services.inspector)
-    rows = yield ReadBlobs(row.id, tuple(sorted(replay.blobs())))
-    blobs = Blobs(rows, services.inspector)
+    refs = replay.refs()
+    rows = yield ReadBlobs(row.id, tuple(sorted(refs)))
+    blobs = Blobs(rows, services.inspector, refs)
     shorter = prune(replay, policy, blobs, services.inspector, compressed=services.compressed)
     if shorter.pruned.removed:
         yield Rewrite(

@@ -50,11 +50,13 @@ class _Either:
         """Give the same store for another tenant; closing either closes both."""
         return type(self)(replace(self.services, tenant=check_name("tenant", tenant)))
 
-    def _core(self, contract: Any, run_id: str, subject: str | None) -> RunCore:
+    def _core(self, contract: Any, run_id: str, subject: str | None, branch: int | None) -> RunCore:
         found = self._known(contract)
         if subject is not None:
             check_name("subject", subject)
-        return RunCore(self.services, found, check_name("run id", run_id), subject)
+        core = RunCore(self.services, found, check_name("run id", run_id), subject)
+        core.branch = branch
+        return core
 
     def _known(self, contract: Any) -> Contract:
         found = contract_of(contract)
@@ -107,19 +109,22 @@ class _Either:
 class Store(_Either):
     """Checkpoints of many runs in one place. Safe for threads; close it or use `with`."""
 
-    def run(self, contract: Any, run_id: str, subject: str | None = None) -> Run:
+    def run(
+        self, contract: Any, run_id: str, subject: str | None = None, *, branch: int | None = None
+    ) -> Run:
         """Give a run, which is there already or begins with its first save.
 
         Args:
             contract: A state type (or its `Contract`).
             run_id: What the host calls the run: 1 to 512 characters.
             subject: The person whose data it holds; stored as a keyed hash only.
+            branch: The line to go on with (`Checkpoint.branch`); None for the newest line.
 
         Raises:
             UsageError: The contract is no state type, or an id is no text.
             SchemaError: The contract is unsound.
         """
-        return Run(self._core(contract, run_id, subject))
+        return Run(self._core(contract, run_id, subject, branch))
 
     def runs(
         self,
@@ -226,9 +231,11 @@ class Store(_Either):
 class AsyncStore(_Either):
     """`Store` for event loops: the same names, awaited."""
 
-    async def run(self, contract: Any, run_id: str, subject: str | None = None) -> AsyncRun:
+    async def run(
+        self, contract: Any, run_id: str, subject: str | None = None, *, branch: int | None = None
+    ) -> AsyncRun:
         """See `Store.run`."""
-        return AsyncRun(self._core(contract, run_id, subject))
+        return AsyncRun(self._core(contract, run_id, subject, branch))
 
     async def runs(
         self,
