@@ -13,6 +13,7 @@ from keepset.cli.counts import counted
 from keepset.cli.lines import Lines, short, spans
 from keepset.cli.times import iso
 from keepset.errors import UsageError
+from keepset.providers import now_ms
 from tests.cli.terminal import Said, on_a_terminal, say
 
 RUN = "a-run-whose-id-is-as-long-as-those-of-real-hosts-0123456789"
@@ -31,7 +32,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for word in ("one", "two", "three"):
             run.save(word, Draft(text=word))
         fork = run.fork(run.history()[1].id)
-        fork.save("other", Draft(text="other"))
+        other = fork.save("other", Draft(text="other"))
+        while now_ms() <= other.at:  # what was saved later has a later time
+            pass
         run.save("last", Draft(text="last"), status="done")
     return path
 

@@ -13,7 +13,7 @@ import os
 import pkgutil
 import sys
 import traceback
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 import click
 from click.shell_completion import shell_complete
@@ -118,7 +118,6 @@ def run(arguments: list[str]) -> int:
     try:
         return _run(arguments, as_json=as_json)
     except OSError:  # not even stderr takes what there is to say
-        _let_go_of(sys.stderr, 2)
         return StoreError.exit_code
 
 
@@ -129,7 +128,7 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
         code = _invoke(arguments, as_json=as_json)
         sys.stdout.flush()
     except BrokenPipeError:
-        _let_go_of(sys.stdout, 1)
+        _let_go_of_stdout()
         return BROKEN_PIPE
     except KeyboardInterrupt:
         if as_json:
@@ -187,7 +186,6 @@ def _refused(error: OSError, *, as_json: bool) -> int:
             code="system.refused",
             hint="Look at the path or the current folder: is it there, and who may use it?",
         )
-    _let_go_of(sys.stdout, 1)
     output.keepset_error(problem, as_json=as_json)
     return problem.exit_code
 
@@ -207,12 +205,8 @@ def _bug(error: Exception, *, as_json: bool) -> int:
     return BUG
 
 
-def _let_go_of(stream: TextIO | None, number: int) -> None:
-    """Point a stream at nothing, so that the interpreter's own flush at exit is quiet as well."""
-    if stream is None or stream.closed:
-        return
+def _let_go_of_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's own flush at exit is quiet as well."""
     nothing = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nothing, number)
-    finally:
-        os.close(nothing)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
