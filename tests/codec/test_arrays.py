@@ -156,8 +156,11 @@ def test_a_number_format_of_another_platform_is_an_error_that_says_so() -> None:
 
 def test_texts_in_an_array_are_shown_to_a_detector() -> None:
     assert dict(CODEC.parts(np.array([["a", "b"]])) or ()) == {0: "a", 1: "b"}
-    assert list(CODEC.parts(np.array([(1, "x")], dtype=[("n", "i4"), ("t", "U3")])) or ()) == [
-        ("t", "x")
+    titled = np.array([(1, "x")], dtype=[(("N of it", "n"), "i4"), ("t", "U3")])
+    assert list(CODEC.parts(titled) or ()) == [("fields", ["n", "t", "N of it"]), ("t", "x")]
+    assert list(CODEC.parts(np.frombuffer(b"\0\1a text\r\n\xff", "u1")) or ()) == [
+        (0, b"a text\r\n")
     ]
+    assert list(CODEC.parts(np.void(b"some text")) or ()) == [(0, b"some text")]
     assert list(CODEC.parts(np.arange(3)) or ()) == []
     assert list(CODEC.parts(np.str_("x")) or ()) == [("value", "x")]

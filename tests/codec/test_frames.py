@@ -124,5 +124,15 @@ def test_a_damaged_frame_is_a_frame_or_a_decode_error(packed: bytes, data: st.Da
 
 def test_texts_in_a_frame_are_shown_to_a_detector() -> None:
     frame = pd.DataFrame({"n": [1, 2], "t": ["a", "b"]}, index=["x", "y"])
-    assert dict(CODEC.parts(frame) or ()) == {"t": ["a", "b"], "index 0": ["x", "y"]}
-    assert dict(CODEC.parts(pd.Series(["k"], name="s")) or ()) == {"s": ["k"]}
+    frame.attrs["source"] = "file"
+    frame.columns.name = "c"
+    texts = list(CODEC.parts(frame) or ())
+    assert ("attrs", [{"source": "file"}]) in texts
+    assert ("t", ["a", "b"]) in texts
+    assert ("None", ["x", "y"]) in texts
+    assert ("c", ["n", "t"]) in texts
+    assert not any(element == "n" for element, _ in texts)
+    series = pd.Series(["k"], name="s", dtype=pd.CategoricalDtype(["k", "unused"]))
+    texts = list(CODEC.parts(series) or ())
+    assert ("labels", ["s", "category"]) in texts
+    assert ("s", ["k", "unused"]) in texts

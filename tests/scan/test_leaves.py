@@ -114,7 +114,7 @@ def test_the_name_that_counts_is_the_nearest_one(scanner: Scanner) -> None:
     value = "a1b2c3d4e5f6g7h8"
     assert look(scanner, value, ("config", "api_key"))
     assert look(scanner, {"api_keys": [value, value]})
-    assert not look(scanner, {"api_key": {"reading": value}})
+    assert not look(scanner, {"api_key": {"tokenizer": {"id": value}}})
 
 
 def test_what_the_codec_refuses_is_left_to_it(scanner: Scanner) -> None:

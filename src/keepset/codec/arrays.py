@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -27,6 +26,9 @@ _WIDE = {"f": 8, "c": 16}
 _EXTENDED, _EXTENDED_SIZE = 63, 10
 """Bits of the fraction and bytes of x86's extended number, which fills up 12 or 16 bytes."""
 _DEPTH = 32
+_LOOKED_AT = 1 << 18
+"""Bytes of an array of bytes that are looked at, for its runs of ASCII."""
+_READABLE = re.compile(rb"[\t\n\r -~]{8,}")
 _EMPTY_ITEMS = 1 << 16
 """Elements of an array whose elements have no bytes: nothing else bounds their number."""
 _STRUCTURE = ("names", "formats", "offsets", "titles", "itemsize", "aligned")
@@ -42,7 +44,7 @@ def form_of(cls: type) -> Form | None:
     if cls is numpy.str_ or cls is numpy.bytes_:
         return Leaf(tags.SCALAR, _write_text, lambda value: [(VALUE, value.item())])
     if issubclass(cls, numpy.generic) and cls in _scalars(numpy):
-        return Leaf(tags.SCALAR, _write_array)
+        return Leaf(tags.SCALAR, _write_array, _texts if cls is numpy.void else None)
     return None
 
 
@@ -135,18 +137,32 @@ def _describe_structure(dtype: Any) -> dict[str, Any]:
     }
 
 
-def _texts(array: Any) -> Iterable[tuple[str | int, object]]:
-    kinds = {array.dtype.kind} if array.dtype.names is None else {"V"}
-    if kinds & {"S", "U"}:
-        return enumerate(array.ravel().tolist())
-    if array.dtype.names is None:
-        return ()
-    return [
-        (name, part)
-        for name in array.dtype.names
-        for part in array[name].ravel().tolist()
-        if isinstance(part, str | bytes | tuple)
-    ]
+def _texts(value: Any) -> list[tuple[str | int, object]]:
+    """Give what could be text: labels of fields, texts, and the bytes of what has no other form.
+
+    The bytes of an array of bytes or voids may be an image; they are looked at up to `_LOOKED_AT`.
+    """
+    numpy: Any = sys.modules["numpy"]
+    array = numpy.asarray(value)
+    dtype = array.dtype
+    if dtype.names is None:
+        return list(enumerate(_pieces(array)))
+    titles = [title for name in dtype.names for title in dtype.fields[name][2:]]
+    found: list[tuple[str | int, object]] = [("fields", [*dtype.names, *titles])]
+    for name in dtype.names:
+        for element, text in _texts(array[name]):
+            found.append((element if isinstance(element, str) else name, text))
+    return found
+
+
+def _pieces(array: Any) -> list[str | bytes]:
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind in "SU":
+        texts: list[str | bytes] = array.ravel().tolist()
+        return texts
+    if size and (kind == "V" or (kind in "iu" and size == 1)):
+        return _READABLE.findall(array.flat[: _LOOKED_AT // size].tobytes())
+    return []
 
 
 def _read_scalar(data: bytes) -> Any:

@@ -20,6 +20,7 @@ from keepset.codec.failures import FOREIGN, bad, malformed, refused
 from keepset.codec.nodes import Form, Leaf, Read
 from keepset.errors import DecodeError
 
+_NUMBERS = "biufcmM"
 _LABEL = (str, int, type(None))
 
 
@@ -106,16 +107,24 @@ def _same_objects(old: Any, new: Any) -> bool:
 
 
 def _texts(value: Any) -> Iterable[tuple[str | int, object]]:
-    named = [(value.name, value)] if value.ndim == 1 else value.items()
-    columns = [
-        *named,
-        *((f"index {i}", value.index.get_level_values(i)) for i in range(value.index.nlevels)),
-    ]
-    return [
-        (str(name), column.tolist())
-        for name, column in columns
-        if column.dtype.kind in "OTUS" or str(column.dtype) in ("category", "str", "string")
-    ]
+    """Give what could be text: cells and categories by column, labels, and what stands beside."""
+    indexes = [value.index] if value.ndim == 1 else [value.index, value.columns]
+    levels = [index.get_level_values(i) for index in indexes for i in range(index.nlevels)]
+    if value.ndim == 1:
+        columns = [value]
+    else:
+        columns = [value.iloc[:, position] for position in range(value.shape[1])]
+    found: list[tuple[str | int, object]] = [("attrs", [value.attrs])]
+    for column in (*columns, *levels):
+        name, dtype = column.name, column.dtype
+        # A dtype has the name of a time zone in its own.
+        found.append(("labels", [name, str(dtype)]))
+        categories = getattr(dtype, "categories", None)
+        if categories is not None:
+            found.append((str(name), categories.tolist()))
+        if categories is not None or dtype.kind not in _NUMBERS:
+            found.append((str(name), column.tolist()))
+    return found
 
 
 def _read(data: bytes) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final, NamedTuple
 
+from keepset.scan.below import promised_above
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.names import Promise, credential
@@ -59,9 +60,13 @@ class Judge:
         self.findings: list[Finding] = []
         self.secret_keys: dict[tuple[Path, str | int], str | int] = {}
 
-    def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
-        """Take in a text that stands under a name."""
+    def text(
+        self, text: str, parent: Path, element: str | int | None, name: str, above: str
+    ) -> None:
+        """Take in a text that stands under a name, and below that of a credential."""
         promise = credential(name)
+        if above and not promise:
+            promise = promised_above(above, name, text)
         if promise:
             self.findings += self._judge(Entry(text, parent, element), promise)
             return

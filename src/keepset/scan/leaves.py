@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, Final
 
+from keepset.scan.atoms import ATOMS, atom_text, cell_texts, key_texts
 from keepset.scan.finding import Finding, Path
 from keepset.scan.handles import handle_type, type_name
 from keepset.scan.judging import Entry, Judge
@@ -26,6 +27,7 @@ from keepset.scan.walk import Children, Parts, Walk, items_of
 _BEGINS_A_PATH: Final = "/\\f"
 _TEXT: Final = frozenset({str})
 _SEQUENCES: Final = frozenset({list, tuple})
+_MOST_LETTERS: Final = 1 << 16
 _TABLES: Final = frozenset({"numpy", "pandas"})
 
 
@@ -38,6 +40,7 @@ class _Sort(IntEnum):
     BYTES = 5
     PATH = 7
     TABLE = 8
+    ATOM = 6
     EXCEPTION = 9
     PLAIN = 10
 
@@ -57,6 +60,7 @@ def _sort(cls: Any) -> _Sort:
         ((bytes, bytearray), _Sort.BYTES),
         (PurePath, _Sort.PATH),
         (BaseException, _Sort.EXCEPTION),
+        (ATOMS, _Sort.ATOM),
     )
     for kind, sort in kinds:
         if issubclass(cls, kind):
@@ -91,15 +95,17 @@ class Leaves(Walk):
         finished = dict.fromkeys(self._finished(finding) for finding in findings)
         return [*finished, *(self._hidden(finding) for finding in self._outermost())]
 
-    def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
+    def text(
+        self, text: str, parent: Path, element: str | int | None, name: str, above: str
+    ) -> None:
         """Look at a text."""
         if len(text) < 6:  # noqa: PLR2004 - no secret and no path that matters is shorter
             return
-        self._judge.text(text, parent, element, name)
+        self._judge.text(text, parent, element, name, above)
         if text[0] in _BEGINS_A_PATH or text[1] == ":":
             self._place(text, parent, element)
 
-    def children(self, value: Any, path: Path, name: str) -> Children | None:
+    def children(self, value: Any, path: Path, name: str, above: str) -> Children | None:
         """Look at anything else."""
         sort = _sort(type(value))  # type: ignore[arg-type]  # mypy asks it of instances
         if sort is _Sort.PLAIN:
@@ -113,7 +119,7 @@ class Leaves(Walk):
             return self._object(value, path)
         if sort is _Sort.EXCEPTION:
             return self.opened(value) or (("message", str(value)),)
-        self._leaf(sort, value, path, name)
+        self._leaf(sort, value, path, name, above)
         return None
 
     def entries(self, value: dict[Any, Any], path: Path) -> Children:
@@ -124,7 +130,7 @@ class Leaves(Walk):
         items = items_of(value, self.parts)
         for item in items:
             whole = not isinstance(item.key, str)
-            for text in _texts_of_key(item.key):
+            for text in key_texts(item.key):
                 element = item.element if not whole else item.place
                 self._judge.add(Entry(text, path, element, item.place, whole))
         return [(item.element, item.child) for item in items]
@@ -152,29 +158,35 @@ class Leaves(Walk):
             self._labelled(entry(named, path))
         return children
 
-    def _table(self, value: object, path: Path) -> None:
+    def _table(self, value: object, path: Path, name: str) -> None:
         """Look at the texts of an array or a frame, which is stored or withheld as a whole."""
+        letters: list[str] = []
         for element, column in self.opened(value) or ():
-            for item in column if isinstance(column, (list, tuple)) else (column,):
-                text = item.decode("latin-1") if isinstance(item, bytes) else item
-                if isinstance(text, str):
-                    entry = Entry(text, path, None, indivisible=True)
-                    self._judge.add(entry, element if isinstance(element, str) else "")
+            own = element if isinstance(element, str) else name
+            for name_of, text in cell_texts(column, own):
+                if len(text) > 1:
+                    self._judge.add(Entry(text, path, None, indivisible=True), name_of)
+                else:
+                    letters.append(text)
+        # An array may hold one character of a text in each of its items.
+        self._whole("".join(letters[:_MOST_LETTERS]), path)
 
-    def _leaf(self, sort: _Sort, value: Any, path: Path, name: str) -> None:
+    def _leaf(self, sort: _Sort, value: Any, path: Path, name: str, above: str) -> None:
         if sort is _Sort.SECRET:
             self._findings.append(Finding(SECRET_TYPE, path, type_name(type(value)), ""))
         elif sort is _Sort.HANDLE:
             self._findings.append(Finding(HANDLE, path, type_name(type(value)), ""))
         elif sort is _Sort.TEXT:
-            self.text(str.__str__(value), path, None, name)
+            self.text(str.__str__(value), path, None, name, above)
         elif sort is _Sort.BYTES:
-            self.text(bytes(value).decode("latin-1"), path, None, name)
+            self.text(bytes(value).decode("latin-1"), path, None, name, above)
         elif sort is _Sort.PATH:
             self._whole(str(value), path)
             self._place(str(value), path, None)
         elif sort is _Sort.TABLE:
-            self._table(value, path)
+            self._table(value, path, name)
+        elif sort is _Sort.ATOM:
+            self._whole(atom_text(value) or "", path)
 
     def _whole(self, text: str, path: Path) -> None:
         if len(text) >= SHORTEST:
@@ -209,13 +221,3 @@ class Leaves(Walk):
         path = self._safe(finding.path)
         said = advice(finding.kind, path, whole=finding.whole, in_key=finding.in_key)
         return replace(finding, path=path, advice=said)
-
-
-def _texts_of_key(key: object) -> list[str]:
-    if isinstance(key, str):
-        return [str.__str__(key)]
-    if isinstance(key, bytes):
-        return [key.decode("latin-1")]
-    if isinstance(key, tuple | frozenset):
-        return [text for part in key for text in _texts_of_key(part)]
-    return []

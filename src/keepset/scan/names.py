@@ -32,11 +32,13 @@ def _set(words: str, separator: str | None = None) -> frozenset[str]:
     return frozenset(words.split(separator))
 
 
-_LONGEST_NAME: Final = 96
+LONGEST_NAME: Final = 96
+"""Characters; nothing that is longer is the name of anything."""
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+")
-_QUALIFIERS: Final = _set(
+QUALIFIERS: Final = _set(
     "value values str string text plain raw prod production dev staging live default"
 )
+"""Words behind the name of a credential that change nothing."""
 _PASSWORDS: Final = _set(
     "password passwords passwd passphrase passcode pwd userpassword dbpassword"
 )
@@ -75,16 +77,21 @@ def credential(name: str) -> Promise:
     Args:
         name: A mapping key, attribute or field name in any writing.
     """
-    if len(name) > _LONGEST_NAME:
+    if len(name) > LONGEST_NAME:
         return Promise.NOTHING
-    words = [word.lower().rstrip("0123456789") for word in _WORDS.split(name)]
-    words = [word for word in words if word]
+    words = words_of(name)
     if words and words[-1] in {"string", "str"} and " ".join(words[-2:]) in _CONNECTIONS:
         return Promise.CONNECTION
-    while len(words) > 1 and words[-1] in _QUALIFIERS:
+    while len(words) > 1 and words[-1] in QUALIFIERS:
         words.pop()
     asks = not words or words[0] in _QUESTIONS
     return Promise.NOTHING if asks else _promise(words)
+
+
+def words_of(name: str) -> list[str]:
+    """Cut a name into its words, in lower case and without numbers at their ends."""
+    words = [word.lower().rstrip("0123456789") for word in _WORDS.split(name)]
+    return [word for word in words if word]
 
 
 def _promise(words: list[str]) -> Promise:

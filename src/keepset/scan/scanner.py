@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from keepset.scan.below import name_above
 from keepset.scan.beside import beside_ids
 from keepset.scan.finding import Finding, Path
 from keepset.scan.known import SHORTEST, KnownValues
@@ -55,9 +56,12 @@ class Scanner:
         found = self._in_path(path)
         if found:
             return found
-        below = [element for element in path[1:] if isinstance(element, str)]
+        above = ""
+        for element in path[1:]:
+            if isinstance(element, str):
+                name, above = element, name_above(name, above)
         walk = Leaves(parts, self._known, self._places)
-        walk.run(value, path, below[-1] if below else name)
+        walk.run(value, path, name, above)
         return walk.found()
 
     def container(self, value: object, path: Path, *, parts: Parts) -> list[Finding]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from keepset.errors import PolicyError
+from keepset.scan.below import name_above
 from keepset.scan.finding import Path
 
 Children: TypeAlias = Iterable[tuple[str | int, object]]
@@ -39,6 +40,16 @@ class Item(NamedTuple):
     key: object
     element: str | int
     child: object
+
+
+class _Open(NamedTuple):
+    """A container whose children are being walked."""
+
+    children: Iterator[tuple[str | int, Any]]
+    path: Path
+    name: str
+    above: str
+    identity: int
 
 
 def items_of(value: dict[Any, Any], parts: Parts) -> list[Item]:
@@ -77,43 +88,46 @@ class Walk(ABC):
     def __init__(self, parts: Parts) -> None:
         """Take the function that opens objects."""
         self.parts = parts
-        self._stack: list[tuple[Iterator[tuple[str | int, Any]], Path, str, int]] = []
+        self._stack: list[_Open] = []
         self._open: set[int] = set()
 
-    def run(self, value: object, path: Path, name: str) -> None:
+    def run(self, value: object, path: Path, name: str, above: str = "") -> None:
         """Walk through a value.
 
         Args:
             value: The value.
             path: Where it is.
             name: Name of the field or key that it stands under.
+            above: Name of the credential that what is around it belongs to.
         """
         if type(value) is str:
-            self.text(value, path[:-1], path[-1] if path else None, name)
+            self.text(value, path[:-1], path[-1] if path else None, name, above)
         else:
-            self._enter(value, path, name)
+            self._enter(value, path, name, above)
         stack = self._stack
         while stack:
-            children, path, name, identity = stack[-1]
+            children, path, name, above, identity = stack[-1]
             for element, child in children:
                 kind = type(child)
                 if kind in _SIMPLE:
                     continue
                 own = element if type(element) is str else name
                 if kind is str:
-                    self.text(child, path, element, own)
-                elif self._enter(child, (*path, element), own):
+                    self.text(child, path, element, own, above)
+                elif self._enter(child, (*path, element), own, above):
                     break
             else:
                 stack.pop()
                 self._open.discard(identity)
 
     @abstractmethod
-    def text(self, text: str, parent: Path, element: str | int | None, name: str) -> None:
+    def text(
+        self, text: str, parent: Path, element: str | int | None, name: str, above: str
+    ) -> None:
         """Look at a text; its path is `parent` and `element` (None: `parent` as it is)."""
 
     @abstractmethod
-    def children(self, value: object, path: Path, name: str) -> Children | None:
+    def children(self, value: object, path: Path, name: str, above: str) -> Children | None:
         """Look at a value that is no text and no number; give what to go on with below it."""
 
     def entries(self, value: dict[Any, Any], path: Path) -> Children:
@@ -133,13 +147,14 @@ class Walk(ABC):
         """Give the children of an object as the codec would walk them; None for none."""
         return opened(value, self.parts)
 
-    def _enter(self, value: object, path: Path, name: str) -> bool:
+    def _enter(self, value: object, path: Path, name: str, above: str) -> bool:
         identity = id(value)
         if identity in self._open or len(self._stack) >= DEEPEST:
             return False
-        children = self.children(value, path, name)
+        children = self.children(value, path, name, above)
         if children is None:
             return False
-        self._stack.append((iter(children), path, name, identity))
+        inside = name_above(name, above)
+        self._stack.append(_Open(iter(children), path, name, inside, identity))
         self._open.add(identity)
         return True
