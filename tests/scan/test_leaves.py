@@ -182,3 +182,31 @@ def test_attributes_are_named_as_the_codec_names_them(scanner: Scanner) -> None:
     value = [Config(api_key="a1b2c3d4e5f6", note=f"was {KEY}")]
     found = scanner.leaves(value, ("f",), name="f", parts=parts)
     assert {finding.path for finding in found} == {("f", 0, "api_key"), ("f", 0, "note")}
+
+
+def test_advice_for_a_secret_inside_a_text_says_that_it_is_masked_and_how_to_refuse_it(
+    scanner: Scanner,
+) -> None:
+    (finding,) = look(scanner, [{"content": f"my key is {KEY}, please"}])
+    assert not finding.whole
+    assert "CONTENT" not in finding.advice
+    assert "masked in what is stored" in finding.advice
+    assert 'Keep(secrets="refuse")' in finding.advice
+    assert Keep(secrets="refuse").secrets == "refuse"
+
+
+def test_advice_for_a_part_of_a_field_names_a_field_of_its_own(scanner: Scanner) -> None:
+    (finding,) = look(scanner, {"headers": {"Authorization": f"Bearer {KEY}"}}, ("conf",))
+    advice = finding.advice
+    assert advice.startswith(
+        'Keep it out of conf and declare a top-level field Secret("env:AUTHORIZATION");'
+    )
+    assert "is refused" in advice
+    assert 'Keep(without="headers.Authorization")' in advice
+    (finding,) = look(scanner, [KEY], ("keys",))
+    assert "Keep it out of keys and declare a top-level field" in finding.advice
+    assert "without" not in finding.advice
+    (finding,) = look(scanner, {"pool": print}, ("conf",))
+    assert "top-level field Reopen(factory)" in finding.advice
+    (finding,) = look(scanner, KEY, ("api_key",))
+    assert finding.advice.startswith('Declare the field Secret("env:API_KEY")')

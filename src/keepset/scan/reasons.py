@@ -71,18 +71,25 @@ def advice(kind: str, path: Path, *, whole: bool = True, in_key: bool = False) -
         whole: Whether the whole value is meant, and not a part of a text.
         in_key: Whether the key of a mapping is meant.
     """
+    if not whole:
+        return (
+            "Take it out of the text; in mode protect it is masked in what is stored."
+            ' Keep(secrets="refuse") refuses the write instead. If it is a secret of this program,'
+            ' declare a field of its own, Secret("env:NAME"): its value is then found anywhere.'
+        )
     rule, effect = _rule(kind, path)
     inside = below_field(path)
     if in_key:
         return f"Use another key in this mapping; where a step needs it, declare a field {rule}."
-    if not whole:
-        return f"Take it out of the text; where a step needs it, declare a field {rule}."
-    if inside.strip("*.["):
-        pattern = json.dumps(inside)
-        return f"Move it to a field declared {rule}; leave it out here: Keep(without={pattern})."
-    if inside:
-        return f"Move it to a field declared {rule}, and take it out of the list here."
-    return f"Declare the field {rule}: {effect}."
+    if not inside:
+        return f"Declare the field {rule}: {effect}."
+    said = (
+        f"Keep it out of {path[0]} and declare a top-level field {rule}; a rule for a part of a"
+        " field is refused."
+    )
+    if not inside.strip("*.["):
+        return said
+    return f"{said} To leave it out of what is stored: Keep(without={json.dumps(inside)})."
 
 
 def _rule(kind: str, path: Path) -> tuple[str, str]:
