@@ -198,7 +198,10 @@ def _print_lines(shown: Shown) -> None:
         ],
         right="line",
     )
-    output.note(f"A resume goes on with line {lines.resuming}; --line N shows another line.")
+    output.note(
+        f"A resume goes on with line {lines.resuming}, or with the one of store.run(…, branch=N);"
+        " --line N shows another."
+    )
 
 
 def _print_checkpoints(shown: Shown) -> None:
