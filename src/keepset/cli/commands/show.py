@@ -199,8 +199,8 @@ def _print_lines(shown: Shown) -> None:
         right="line",
     )
     output.note(
-        f"A resume goes on with line {lines.resuming}, or with the one of store.run(…, branch=N);"
-        " --line N shows another."
+        f"A resume goes on with line {lines.resuming}, or with that of store.run(…, branch=N).\n"
+        "--line N shows another line."
     )
 
 
