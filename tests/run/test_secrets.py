@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import logging
 import traceback
@@ -26,6 +27,10 @@ class Open(TypedDict, total=False):
     declared: Annotated[str, ks.Secret("env:KEEPSET_TEST_PHRASE")]
 
 
+class Anything(TypedDict, total=False):
+    notes: Annotated[Any, ks.Keep()]
+
+
 class Allowed(TypedDict, total=False):
     question: Annotated[str, ks.Keep(secrets="allow")]
 
@@ -36,7 +41,7 @@ class Refused(TypedDict, total=False):
 
 def holds(folder: Path, needle: str) -> bool:
     """Look in every file, and in every value read back and unpacked."""
-    return any(needle.encode() in file.read_bytes() for file in folder.iterdir())
+    return any(needle.encode() in file.read_bytes() for file in sorted(folder.iterdir()))
 
 
 def read_back(url: str, needle: str) -> bool:
@@ -193,3 +198,35 @@ def test_the_name_of_a_deleted_run_is_in_no_file(url: str, tmp_path: Path) -> No
         assert not holds(tmp_path / "db", "chat-with-jane-doe")
         assert not holds(tmp_path / "db", "the planted text")
         assert holds(tmp_path / "db", "another text")
+
+
+RANDOM = "q8Zx2LmP0vR7tY4wK9nB"
+IN_PLACE: list[tuple[dict[str, Any], Any]] = [
+    ({"notes": {"name": "x-api-key", "value": ""}}, lambda n: n.update(value=RANDOM)),
+    ({"notes": {"name": "colour", "value": RANDOM}}, lambda n: n.update(name="x-api-key")),
+    ({"notes": ["x-api-key", ""]}, lambda n: n.__setitem__(1, RANDOM)),
+    ({"notes": ["first", "x-api-key", RANDOM]}, lambda n: n.pop(0)),
+    ({"notes": {"config": {"api_key": ""}}}, lambda n: n["config"].update(api_key=RANDOM)),
+    ({"notes": {"api_key": {"prod": ""}}}, lambda n: n["api_key"].update(prod=RANDOM)),
+    ({"notes": [{"text": "ghp_"}]}, lambda n: n[0].update(text=TOKEN)),
+    ({"notes": {"long": "x" * 70_000}}, lambda n: n.update(long="x" * 70_000 + f" {TOKEN} ")),
+]
+
+
+@pytest.mark.parametrize(("state", "change"), IN_PLACE)
+def test_a_secret_that_comes_in_by_a_change_in_place_is_withheld(
+    url: str, tmp_path: Path, state: dict[str, Any], change: Any
+) -> None:
+    state = copy.deepcopy(state)
+    with ks.open(url, compression=False) as store:
+        run = store.run(Anything, "r")
+        run.save("one", state)
+        change(state["notes"])
+        run.save("two", state)
+        assert any(finding.kind.startswith("secret.") for finding in run.findings)
+    with ks.open(url) as store:
+        newest = store.inspect("r").history()[0]
+        shown = repr(store.inspect("r").at(newest).values)
+    assert TOKEN not in shown
+    assert RANDOM not in shown
+    assert not holds(tmp_path / "db", TOKEN)

@@ -72,6 +72,11 @@ class Guard:
         findings = self.scanner.leaves(value, path, name=field.name, parts=self.codec.parts)
         return [finding for finding in findings if not allowed(field, finding)]
 
+    def look_around(self, field: Field, value: Any) -> list[Finding]:
+        """Look at a field of which only parts are new, for what its parts give away together."""
+        findings = self.scanner.container(value, (field.name,), parts=self.codec.parts)
+        return [finding for finding in findings if not allowed(field, finding)]
+
     def across(self, contract: Contract, values: Mapping[str, Any]) -> list[Finding]:
         """Look across the fields that are stored: content whose ids stand beside it.
 

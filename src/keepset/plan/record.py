@@ -121,10 +121,9 @@ class Recorder:
         self, spec: Field, value: Any, before: FieldMemory, raw: Frozen, change: Change
     ) -> tuple[FieldMemory, Change | None]:
         """Take the difference as it is unless the detectors find a secret in what is new."""
-        findings = []
+        findings = self.guard.look_around(spec, value) if () not in change.touched else []
         for path in change.touched:
-            unit = _at(value, path)
-            findings += self.guard.look(spec, unit, (spec.name, *path))
+            findings += self.guard.look(spec, _at(value, path), (spec.name, *path))
         if any(finding.kind.startswith("secret.") for finding in findings):
             return self._stored_anew(spec, value, before, raw)
         self.guard.decide(spec, value, (spec.name,), findings)
