@@ -22,20 +22,37 @@ T = TypeVar("T")
 def drive(flow: Flow[T], backend: Backend) -> T:
     """Run a flow to its end in this thread.
 
+    When the thread is interrupted during a write that has begun, the write is waited for and its
+    result handed to the flow, so that what the flow remembers is what the store holds; the
+    interrupt is raised at the flow's next request or at its end. During anything else the flow
+    ends at once.
+
     Raises:
         UsageError: ``flow.async-callable``: a call needs an event loop.
         KeepsetError: What the flow raises.
     """
     outcome = Outcome()
+    interrupt: BaseException | None = None
     try:
         while True:
             request = _advance(flow, outcome)
+            if interrupt:
+                raise interrupt
             outcome = Outcome()
-            with outcome:
-                outcome.value = _answer(request, backend)
+            if isinstance(request, Write):
+                interrupt = _write(request, backend, outcome)
+            else:
+                with outcome:
+                    outcome.value = _answer(request, backend)
     except StopIteration as stop:
+        if interrupt:
+            raise interrupt from None
         result: T = stop.value
         return result
+    except KeepsetError as error:
+        if interrupt:
+            raise interrupt from error
+        raise
     finally:
         flow.close()
 
@@ -78,6 +95,19 @@ async def adrive(flow: Flow[T], backend: Backend) -> T:
 
 def _advance(flow: Flow[Any], outcome: Outcome) -> Request:
     return flow.throw(outcome.error) if outcome.error else flow.send(outcome.value)
+
+
+def _write(plan: Write[Any], backend: Backend, outcome: Outcome) -> BaseException | None:
+    """Execute a write; give the interrupt that came before it was done, if any."""
+    try:
+        backend.settle(plan, outcome)
+    except KeepsetError as error:
+        outcome.error = error
+    except BaseException as interrupt:
+        if not outcome.settled:
+            raise
+        return interrupt
+    return None
 
 
 def _answer(request: Request, backend: Backend) -> Any:

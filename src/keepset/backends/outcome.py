@@ -16,14 +16,26 @@ class Outcome:
     Attributes:
         value: What the work gave, set inside the block.
         error: What it raised, or None.
+        settled: Whether one of both is known, where another thread does the work.
     """
 
-    __slots__ = ("error", "value")
+    __slots__ = ("error", "settled", "value")
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self.value: Any = None
         self.error: Exception | None = None
+        self.settled = False
+
+    def get(self) -> Any:
+        """Give the value.
+
+        Raises:
+            Exception: What the work raised.
+        """
+        if self.error:
+            raise self.error
+        return self.value
 
     def __enter__(self) -> Self:
         return self

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from keepset.plan.requests import Plan
+from keepset.backends.outcome import Outcome
+from keepset.plan.requests import Plan, Write
 
 R = TypeVar("R")
 
@@ -73,6 +74,15 @@ class Backend(Protocol):
 
     def execute(self, plan: Plan[R]) -> R:
         """Execute a plan; a write is durable when this returns."""
+        ...
+
+    def settle(self, plan: Write[Any], outcome: Outcome) -> None:
+        """Execute a write as `execute` does, and put what it gives or raises into `outcome`.
+
+        Where the calling thread is interrupted meanwhile, the interrupt is raised here, and
+        ``outcome.settled`` says whether the write came to its end: then `outcome` says how. A write
+        that did not begin is not done later.
+        """
         ...
 
     async def aexecute(self, plan: Plan[R]) -> R:

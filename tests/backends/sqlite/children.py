@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sqlite3
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from keepset.backends.sqlite import SQLiteBackend, open_memory, open_sqlite
@@ -75,6 +77,50 @@ def open_at_once(path: str, run_id: str) -> None:
         Scribe(backend, run_id).save()
         backend.close()
     say("saved")
+
+
+class Interrupts:
+    """Raises at a Ctrl-C once, wherever the main thread is, until it is armed again."""
+
+    def __init__(self) -> None:
+        self.armed, self.raised = False, 0
+        signal.signal(signal.SIGINT, self._handle)
+
+    def _handle(self, _signal: int, _frame: object) -> None:
+        if self.armed:
+            self.armed = False
+            self.raised += 1
+            raise KeyboardInterrupt
+
+
+def _wait_for_the_word(end: threading.Event) -> None:
+    sys.stdin.readline()
+    end.set()
+
+
+def save_through_interrupts(path: str, run_id: str) -> None:
+    """Save through any number of Ctrl-C, until the word comes; another process can write too."""
+    backend = open_sqlite(path, timeout=10)
+    end, interrupts, told = threading.Event(), Interrupts(), 0
+    threading.Thread(target=_wait_for_the_word, args=(end,), daemon=True).start()
+    while not end.is_set():
+        with suppress(KeyboardInterrupt):
+            interrupts.armed = True
+            scribe = Scribe(backend, run_id).look()
+            if scribe.head < told:
+                sys.exit(f"{told} was acknowledged, and {scribe.head} is there")
+            while not end.is_set():
+                scribe.save()
+                told = scribe.head
+                say(told)
+            interrupts.armed = False
+    scribe = Scribe(backend, run_id).look().save_many(10)
+    with sqlite3.connect(path, timeout=5, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
+    other.close()
+    backend.close()
+    say("ended", scribe.head, interrupts.raised)
 
 
 def exit_at_once(path: str, _run: str) -> None:
@@ -168,6 +214,9 @@ def fork_and_close(path: str, _run: str) -> None:
 
 
 if __name__ == "__main__":
-    tasks = (save_until_killed, save_for, race, open_at_once, exit_at_once, fork, fork_and_close)
+    tasks = (
+        *(save_until_killed, save_for, save_through_interrupts, race, open_at_once),
+        *(exit_at_once, fork, fork_and_close),
+    )
     named = {task.__name__: task for task in tasks}
     named[sys.argv[1]](sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else Path(sys.argv[2]).name)

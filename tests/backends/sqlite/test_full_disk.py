@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +15,7 @@ from keepset.backends.sqlite import SQLiteBackend, open_sqlite
 from keepset.backends.sqlite.committing import Work
 from keepset.backends.sqlite.operations import operation
 from keepset.backends.sqlite.statements import interpret
+from keepset.backends.sqlite.writing import Writer
 from keepset.errors import StoreError
 from keepset.plan.reads import ReadEverything
 from keepset.plan.rows import BlobRow
@@ -32,6 +37,23 @@ def _fill(scribe: Scribe) -> StoreError:
 def _seqs(backend: SQLiteBackend, run_id: str) -> list[int]:
     stored = backend.execute(ReadEverything(Scribe(backend, run_id).key))
     return [row.seq for row in stored.lines[0].steps]
+
+
+@contextmanager
+def _held_back(writer: Writer) -> Iterator[None]:
+    """Keep a writer's thread busy until the block ends."""
+    begun, go = threading.Event(), threading.Event()
+
+    def hold(_: sqlite3.Connection) -> None:
+        begun.set()
+        go.wait(10)
+
+    writer.submit(hold)
+    assert begun.wait(10)
+    try:
+        yield
+    finally:
+        go.set()
 
 
 def test_a_full_disk_is_named_and_keeps_what_was_saved(tmp_path: Path) -> None:
@@ -68,7 +90,7 @@ def test_a_save_that_does_not_fit_takes_no_other_with_it(tmp_path: Path) -> None
         scribes = [Scribe(backend, f"run-{number}") for number in range(3)]
         large = tuple(blob(bytes([number]) + BODY) for number in range(60))
         works = [_work(scribes[0], ()), _work(scribes[1], large), _work(scribes[2], ())]
-        with backend._writer._turn:  # so that all three wait together
+        with _held_back(backend._writer):  # so that all three wait together
             futures = [backend._writer.submit(work) for work in works]
         for number in (0, 2):
             assert futures[number].result(30).line.branch == 0

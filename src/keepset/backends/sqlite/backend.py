@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from keepset.backends.outcome import Outcome
 from keepset.backends.port import Settings
 from keepset.backends.sqlite.connecting import Durability, Place, open_store
 from keepset.backends.sqlite.files import file_sizes
@@ -21,7 +22,7 @@ from keepset.backends.sqlite.settings import read_settings
 from keepset.backends.sqlite.statements import interpret
 from keepset.backends.sqlite.writing import Writer
 from keepset.plan.reads import ReadSizes
-from keepset.plan.requests import Plan, Read
+from keepset.plan.requests import Plan, Read, Write
 
 R = TypeVar("R")
 
@@ -65,7 +66,7 @@ class SQLiteBackend:
     def __init__(self, place: Place) -> None:
         """Open the store; see `open_sqlite`."""
         self._place = place
-        with GATE:
+        with GATE.mine():
             self._writer = Writer(place, open_store(place))
             self._readers = Readers(place)
             watch(self)
@@ -82,6 +83,14 @@ class SQLiteBackend:
             return self._measured(plan, self._readers.read(work))
         result: R = self._writer.execute(work, erases=isinstance(plan, ERASING))
         return result
+
+    def settle(self, plan: Write[Any], outcome: Outcome) -> None:
+        """Execute a write and put what comes of it into `outcome`, interrupted or not.
+
+        Raises:
+            KeepsetError: The write was not even begun.
+        """
+        self._writer.settle(partial(_run, plan), outcome, erases=isinstance(plan, ERASING))
 
     async def aexecute(self, plan: Plan[R]) -> R:
         """Execute a plan without blocking the event loop.
@@ -120,7 +129,8 @@ class SQLiteBackend:
 
     def close(self) -> None:
         """Finish the writes that wait, then let go of files and threads; may be called again."""
-        self._finish()
+        _finish(self._writer, self._readers)
+        self._finish.detach()
 
     def before_fork(self) -> None:
         """Close the connections, so that a child inherits no state of locks."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from keepset.backends.sqlite.failures import DRIVER_ERRORS, NO_LOG, REPLACED, failure, translate
+from keepset.backends.sqlite.failures import DRIVER_ERRORS, NO_LOG, failure, translate
 from keepset.backends.sqlite.files import (
     PRIVATE,
     check_file,
@@ -61,25 +60,6 @@ class Place:
     def __str__(self) -> str:
         return "memory" if self.path is None else str(self.path)
 
-    def identity(self) -> tuple[int, int] | None:
-        """Device and inode of the file that lies at the path now; None for none."""
-        if self.path is None:
-            return None
-        try:
-            status = os.stat(self.path)  # noqa: PTH116 - half the time, before every save
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
-
-    def require(self, identity: tuple[int, int] | None) -> None:
-        """Refuse to go on where another file, or none, lies at the path.
-
-        Raises:
-            StoreError: ``store.replaced``.
-        """
-        if self.identity() != identity:
-            raise failure(REPLACED, str(self), "another file")
-
 
 def open_store(place: Place) -> sqlite3.Connection:
     """Open the connection that writes; a store that is not there yet is made.
@@ -99,7 +79,7 @@ def open_store(place: Place) -> sqlite3.Connection:
     try:
         _prepare(connection, place)
     except BaseException as error:
-        with GATE:
+        with GATE.mine():
             connection.close()
         if isinstance(error, DRIVER_ERRORS):
             raise translate(error, str(place)) from error
@@ -137,7 +117,7 @@ def open_reader(place: Place) -> sqlite3.Connection:
 def _connect(place: Place) -> sqlite3.Connection:
     target = ":memory:" if place.path is None else f"{place.path.as_uri()}?mode=rw"
     try:
-        with GATE:
+        with GATE.mine():
             connection = sqlite3.connect(
                 target,
                 timeout=0,
@@ -158,6 +138,6 @@ def _set(connection: sqlite3.Connection, place: Place, pragmas: Iterable[str]) -
         for pragma in pragmas:
             patiently(partial(connection.execute, pragma), patience)
     except DRIVER_ERRORS as error:
-        with GATE:
+        with GATE.mine():
             connection.close()
         raise translate(error, str(place)) from error

@@ -22,13 +22,14 @@ from keepset.backends.sqlite.failures import (
     translate,
 )
 from keepset.backends.sqlite.forks import GATE
+from keepset.backends.sqlite.jobs import Ticket
 
 _EAGER = 0.005
 _PATIENT = 0.25
 
 
 class _Owed(NamedTuple):
-    future: Future[Any]
+    answer: Future[Any] | Ticket
     value: Any
     deadline: float
 
@@ -57,9 +58,9 @@ class Erasure:
         """Seconds until the next attempt; None where there is nothing to clean."""
         return max(0.0, self._next - time.monotonic()) if self._dirty else None
 
-    def owe(self, future: Future[Any], value: Any) -> None:
-        """Give the value to the future once the log is clean."""
-        self._owed.append(_Owed(future, value, time.monotonic() + self._place.timeout))
+    def owe(self, answer: Future[Any] | Ticket, value: Any) -> None:
+        """Give the value as the answer once the log is clean."""
+        self._owed.append(_Owed(answer, value, time.monotonic() + self._place.timeout))
         self._dirty = True
         self._next = 0.0
 
@@ -68,14 +69,14 @@ class Erasure:
         if not self._dirty or time.monotonic() < self._next:
             return
         cleaned = Outcome()
-        with cleaned, GATE:
+        with cleaned, GATE.mine():
             cleaned.value = _truncate(connection)
         if cleaned.error:
             self._fail(cleaned.error)
         elif cleaned.value:
             self._dirty = False
             for owed in self._owed:
-                owed.future.set_result(owed.value)
+                owed.answer.set_result(owed.value)
             self._owed.clear()
         else:
             self._expire()
@@ -84,7 +85,7 @@ class Erasure:
     def _fail(self, error: Exception) -> None:
         for owed in self._owed:
             known = isinstance(error, DRIVER_ERRORS)
-            owed.future.set_exception(translate(error, str(self._place)) if known else error)
+            owed.answer.set_exception(translate(error, str(self._place)) if known else error)
         self._owed.clear()
 
     def _expire(self) -> None:
@@ -92,7 +93,7 @@ class Erasure:
         for owed in self._owed:
             if owed.deadline <= now:
                 late = failure(BUSY_READERS, str(self._place), f"{self._place.timeout:g} s")
-                owed.future.set_exception(late)
+                owed.answer.set_exception(late)
         self._owed = [owed for owed in self._owed if owed.deadline > now]
 
 

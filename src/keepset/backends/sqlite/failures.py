@@ -51,7 +51,7 @@ _CONSTRAINT = _Meaning(
     "a row contradicts what is stored",
     "Run `keepset verify` on the store.",
 )
-_DAMAGED = _Meaning(
+DAMAGED = _Meaning(
     IntegrityError,
     "store.damaged",
     "the database file is damaged",
@@ -115,7 +115,7 @@ _BY_CODE = {
     sqlite3.SQLITE_PERM: READ_ONLY,
     sqlite3.SQLITE_READONLY: READ_ONLY,
     sqlite3.SQLITE_AUTH: READ_ONLY,
-    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
     sqlite3.SQLITE_NOTADB: NOT_A_DATABASE,
     sqlite3.SQLITE_TOOBIG: _TOO_LARGE,
     sqlite3.SQLITE_CONSTRAINT: _CONSTRAINT,

@@ -155,7 +155,7 @@ def _read_header(path: Path) -> tuple[int, int]:
     """
     try:
         with (
-            GATE,
+            GATE.mine(),
             closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection,
         ):
             connection.execute("PRAGMA writable_schema = ON")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from types import TracebackType
+from contextlib import suppress
 from typing import Protocol
 
 
@@ -32,7 +32,9 @@ class Forkable(Protocol):
 class Gate:
     """Lets any number of threads use SQLite at once, and a fork only while none does.
 
-    A thread may enter again while it is inside.
+    Every thread has a lock of its own, which it holds while it uses SQLite and may take again
+    while it holds it; a fork takes all of them. They are plain locks of the interpreter's, since an
+    interrupt in the middle of an ``__enter__`` of ours would leave the gate in disorder.
 
     Attributes:
         opening: Held while a store's file is looked at and opened, so that no file handle of ours
@@ -46,54 +48,46 @@ class Gate:
     def renew(self) -> None:
         """Begin anew, in a child process, where no other thread is left to open locks."""
         self.opening = threading.Lock()
-        self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
+        self._forking = threading.Lock()
         self._own = threading.local()
-        self._inside = 0
-        self._shut = False
+        self._all: weakref.WeakSet[threading.RLock] = weakref.WeakSet()
+        self._taken: list[threading.RLock] = []
 
-    def __enter__(self) -> None:
-        depth = getattr(self._own, "depth", 0)
-        if not depth:
-            with self._lock:
-                while self._shut:
-                    self._changed.wait()
-                self._inside += 1
-        self._own.depth = depth + 1
+    def mine(self) -> threading.RLock:
+        """Give the calling thread's lock: ``with GATE.mine(): ...``."""
+        own: threading.RLock | None = getattr(self._own, "lock", None)
+        if own is None:
+            own = threading.RLock()
+            with self._forking:
+                self._all.add(own)
+            self._own.lock = own
+        return own
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._own.depth -= 1
-        if not self._own.depth:
-            with self._lock:
-                self._inside -= 1
-                if self._shut:
-                    self._changed.notify_all()
+    def wait(self) -> None:
+        """Let a fork go first that waits; not for a thread that is inside."""
+        with self._forking:
+            pass
 
     def shut(self) -> None:
         """Wait until nobody is inside, and keep everybody else out."""
-        with self._lock:
-            while self._shut:
-                self._changed.wait()
-            self._shut = True
-            while self._inside:
-                self._changed.wait()
-        self._own.depth = 1
+        self.mine()
+        self._forking.acquire()
+        for lock in list(self._all):
+            self._taken.append(lock)
+            lock.acquire()
 
     def open(self) -> None:
         """Let those in who wait."""
-        self._own.depth = 0
-        with self._lock:
-            self._shut = False
-            self._changed.notify_all()
+        for lock in self._taken:
+            with suppress(RuntimeError):  # an interrupt came before it was taken
+                lock.release()
+        self._taken.clear()
+        with suppress(RuntimeError):
+            self._forking.release()
 
 
 GATE = Gate()
-"""The process's gate: every use of SQLite happens inside it."""
+"""The process's gate: every use of SQLite happens inside it, under ``with GATE.mine():``."""
 
 _stores: weakref.WeakSet[Forkable] = weakref.WeakSet()
 

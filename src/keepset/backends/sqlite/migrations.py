@@ -70,7 +70,7 @@ def migrate(connection: sqlite3.Connection, place: str, patience: Patience) -> N
         sqlite3.Error: SQLite refused; nothing was changed.
     """
     patiently(lambda: connection.execute("BEGIN EXCLUSIVE"), patience)
-    with GATE:
+    with GATE.mine():
         try:
             _apply(connection, place)
             connection.execute("COMMIT")

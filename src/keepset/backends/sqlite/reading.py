@@ -66,7 +66,7 @@ class Readers:
 
     def close(self) -> None:
         """Close what is idle now, and the rest when it comes back."""
-        with GATE, self._lock:
+        with GATE.mine(), self._lock:
             self._closed = True
             self.before_fork()
 

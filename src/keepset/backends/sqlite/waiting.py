@@ -53,7 +53,7 @@ def patiently(action: Callable[[], T], patience: Patience) -> T:
     """
     while True:
         try:
-            with GATE:
+            with GATE.mine():
                 return action()
         except sqlite3.Error as error:
             if not is_busy(error) or not patience.pause():

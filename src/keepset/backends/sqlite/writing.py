@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 import sqlite3
 import threading
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from keepset.backends.outcome import Outcome
@@ -17,106 +16,106 @@ from keepset.backends.sqlite.connecting import Place, open_store
 from keepset.backends.sqlite.erasing import Erasure
 from keepset.backends.sqlite.failures import DRIVER_ERRORS, closed, is_busy, translate
 from keepset.backends.sqlite.forks import GATE
+from keepset.backends.sqlite.jobs import Job, Ticket
 from keepset.backends.sqlite.waiting import Patience
+from keepset.backends.sqlite.watching import Watch
 
 MOST = 256
 """How many writes are committed together at most, so that the first does not wait for long."""
 
 
-@dataclass(slots=True)
-class _Job:
-    work: Work
-    erases: bool
-    future: Future[Any] = field(default_factory=Future)
-
-
 class Writer:
-    """Owns the connection that writes, and whose turn it is to use it.
+    """Owns the connection that writes, and the thread that alone uses it.
 
-    Writes wait in a queue, in order, for a thread of the writer's. Those that wait at one moment
-    share a transaction, each in a savepoint: one that is refused is undone alone. A write's future
-    is done once the transaction is on the disk. Where nobody waits and nobody writes, a caller
-    that would only wait for the thread does its own write instead, which spares two changes of
-    threads: as long as the write of 1 KB itself.
+    Writes wait in a queue, in order. Those that wait at one moment share a transaction, each in a
+    savepoint: one that is refused is undone alone. A write is done once the transaction is on the
+    disk. That a thread of its own does it costs two changes of threads (some 10 us), and is what
+    keeps an interrupt, which can end the main thread's work between any two instructions, from
+    ever ending a transaction or a commit in the middle.
     """
 
     def __init__(self, place: Place, connection: sqlite3.Connection) -> None:
         """Take over a connection; the thread begins with the first write."""
         self._place = place
         self._connection: sqlite3.Connection | None = connection
-        self._identity = place.identity()
+        self._watch = Watch(place)
         self._erasure = Erasure(place)
         self._closed = False
         self._begin_anew()
 
     def _begin_anew(self) -> None:
         self._lock = threading.Lock()
-        self._news = threading.Condition(self._lock)
-        self._jobs: deque[_Job] = deque()
-        self._turn = threading.Lock()
+        self._serving = threading.Lock()
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     def execute(self, work: Work, *, erases: bool = False) -> Any:
-        """Do a write and wait for it.
-
-        Args:
-            work: What to do on the connection, inside a transaction.
-            erases: Whether it is done only when the log holds nothing of what it removed.
+        """Do a write and wait for it; see `settle`.
 
         Raises:
             StoreError: The store is closed, or SQLite refuses.
             KeepsetError: What the work raises.
         """
-        if erases or not self._take_turn():
-            return self.submit(work, erases=erases).result()
-        try:
-            (outcome,) = self._transact([work])
-        finally:
-            self._turn.release()
-        if outcome.error:
-            raise self._translated(outcome.error)
-        return outcome.value
+        outcome = Outcome()
+        self.settle(work, outcome, erases=erases)
+        return outcome.get()
 
-    def _take_turn(self) -> bool:
-        """Give the caller the turn where nobody waits and nobody writes."""
-        with self._lock:
-            if self._closed:
-                raise closed(str(self._place))
-            return self._may_write_at_once() and self._turn.acquire(blocking=False)
+    def settle(self, work: Work, outcome: Outcome, *, erases: bool = False) -> None:
+        """Do a write, wait for it, and say what came of it.
 
-    def _may_write_at_once(self) -> bool:
-        """Whether a caller overtakes nobody; asked under the lock."""
-        return not self._jobs
+        After an interrupt, a write that has not begun is taken back. For one that has begun, what
+        comes of it is waited for before the interrupt goes on; a second interrupt ends the wait.
 
-    def submit(self, work: Work, *, erases: bool = False) -> Future[Any]:
-        """Hand over a write to the writer's thread; see `execute`.
+        Args:
+            work: What to do on the connection, inside a transaction.
+            outcome: Where to put what it gives or raises.
+            erases: Whether it is done only when the log holds nothing of what it removed.
 
         Raises:
             StoreError: The store is closed.
         """
-        job = _Job(work, erases and self._place.path is not None)
-        job.future.set_running_or_notify_cancel()  # what was handed over is done, come what may
+        ticket = Ticket(outcome)
+        try:
+            self._hand_over(Job(work, self._lasting(erases=erases), ticket))
+            ticket.wait()
+        except BaseException:
+            if not outcome.settled and not ticket.take_back():
+                ticket.wait()
+            raise
+
+    def submit(self, work: Work, *, erases: bool = False) -> Future[Any]:
+        """Hand over a write, which is then done, come what may; see `settle`.
+
+        Raises:
+            StoreError: The store is closed.
+        """
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        self._hand_over(Job(work, self._lasting(erases=erases), future, begun=True))
+        return future
+
+    def _lasting(self, *, erases: bool) -> bool:
+        return erases and self._place.path is not None
+
+    def _hand_over(self, job: Job) -> None:
         with self._lock:
             if self._closed:
                 raise closed(str(self._place))
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(
                     target=self._serve, name="keepset-writer", daemon=True
                 )
                 self._thread.start()
-            self._jobs.append(job)
-            self._news.notify()
-        return job.future
+            self._jobs.put(job)
 
     def close(self) -> None:
         """Finish what waits, then close the connection; may be called again."""
         with self._lock:
             thread = self._thread
             self._closed = True
-            self._news.notify()
-        if thread is None:
-            with self._turn:
-                self._disconnect()
+            self._jobs.put(None)
+        if thread is None or not thread.is_alive():
+            self._disconnect()
         elif thread is not threading.current_thread():
             thread.join()
 
@@ -131,34 +130,37 @@ class Writer:
         self._begin_anew()
 
     def _serve(self) -> None:
+        if not self._serving.acquire(blocking=False):
+            return  # an interrupt made it look as if the first thread had not started
         ending = False
-        while not ending:
-            with self._lock:
-                if not self._jobs and (not self._closed or self._erasure.waited_for):
-                    self._news.wait(self._erasure.pause)
-            with self._turn:
-                jobs = self._take()
-                if jobs:
-                    self._perform(jobs)
-                self._erase()
-                with self._lock:
-                    ending = self._closed and not self._jobs and not self._erasure.waited_for
-                    if ending:
-                        self._disconnect()
+        while not ending or self._erasure.waited_for:
+            taken = self._take()
+            ending = ending or None in taken
+            GATE.wait()
+            jobs = [job for job in taken if job]
+            if jobs:
+                self._perform(jobs)
+            self._erase()
+        self._disconnect()
 
-    def _take(self) -> list[_Job]:
-        with self._lock:
-            return [self._jobs.popleft() for _ in range(min(len(self._jobs), MOST))]
+    def _take(self) -> list[Job | None]:
+        """Wait for work, or until it is time to clean the log; nothing follows a None."""
+        try:
+            first = self._jobs.get(timeout=self._erasure.pause)
+        except Empty:
+            return []
+        more = min(self._jobs.qsize(), MOST - 1)
+        return [first, *(self._jobs.get() for _ in range(more))]
 
-    def _perform(self, jobs: Sequence[_Job]) -> None:
+    def _perform(self, jobs: Sequence[Job]) -> None:
         done = Outcome()
         with done:
-            done.value = self._transact([job.work for job in jobs])
+            done.value = self._transact(jobs)
         if done.error:
             self._refuse(jobs, done.error)
             return
         again = []
-        for job, outcome in zip(jobs, done.value, strict=True):
+        for job, outcome in done.value:
             if outcome is UNDONE:
                 again.append(job)
             else:
@@ -166,40 +168,44 @@ class Writer:
         for job in again:
             self._perform([job])
 
-    def _transact(self, works: Sequence[Work]) -> list[Outcome]:
-        """Do the work in one transaction; see `commit_together`."""
+    def _transact(self, jobs: Sequence[Job]) -> list[tuple[Job, Outcome]]:
+        """Do in one transaction what is still wanted when it begins; see `commit_together`."""
         patience = Patience(self._place.timeout)
         try:
-            while True:
-                with GATE:
+            while not all(job.unwanted for job in jobs):
+                with GATE.mine():
                     connection = self._connected()
                     if _begin(connection, patience):
-                        return commit_together(connection, works)
+                        begun = [job for job in jobs if job.begin()]
+                        outcomes = commit_together(connection, [job.work for job in begun])
+                        return list(zip(begun, outcomes, strict=True))
                 patience.pause()
         except DRIVER_ERRORS as error:
             raise translate(error, str(self._place)) from error
+        return []
 
     def _connected(self) -> sqlite3.Connection:
         """Give the connection; after a fork, one that is opened again on the same file."""
-        self._place.require(self._identity)
+        self._watch.require_file()
         if self._connection is None:
             self._connection = open_store(self._place)
+        self._watch.require_whole(self._connection)
         return self._connection
 
-    def _settle(self, job: _Job, outcome: Outcome) -> None:
+    def _settle(self, job: Job, outcome: Outcome) -> None:
         if outcome.error:
-            job.future.set_exception(self._translated(outcome.error))
+            job.answer.set_exception(self._translated(outcome.error))
         elif job.erases:
-            self._erasure.owe(job.future, outcome.value)
+            self._erasure.owe(job.answer, outcome.value)
         else:
-            job.future.set_result(outcome.value)
+            job.answer.set_result(outcome.value)
 
-    def _refuse(self, jobs: Sequence[_Job], error: Exception) -> None:
+    def _refuse(self, jobs: Sequence[Job], error: Exception) -> None:
         """Give everybody an error of their own, since raising one changes it."""
         for job in jobs:
             own = copy.copy(error)
             own.__cause__ = error.__cause__
-            job.future.set_exception(own)
+            job.answer.set_exception(own)
 
     def _translated(self, error: Exception) -> Exception:
         if not isinstance(error, DRIVER_ERRORS):
@@ -209,12 +215,12 @@ class Writer:
         return ours
 
     def _erase(self) -> None:
-        with GATE:
+        with GATE.mine():
             if self._connection is not None:
                 self._erasure.attempt(self._connection)
 
     def _disconnect(self) -> None:
-        with GATE:
+        with GATE.mine():
             connection, self._connection = self._connection, None
             if connection is not None:
                 connection.close()

@@ -1,0 +1,57 @@
+"""Notice that the database file is no longer what it was, before each save."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from keepset.backends.sqlite.connecting import Place
+from keepset.backends.sqlite.failures import DAMAGED, REPLACED, failure
+
+
+class Watch:
+    """Looks at the file from outside: one call to the system before each transaction."""
+
+    def __init__(self, place: Place) -> None:
+        """Remember which file lies at the path now, and its size."""
+        self._place = place
+        self._identity, self._known = self._look()
+        self._size = self._known
+
+    def _look(self) -> tuple[tuple[int, int] | None, int]:
+        """Device and inode of the file that lies at the path, None for none; and its size."""
+        if self._place.path is None:
+            return None, 0
+        try:
+            status = os.stat(self._place.path)  # noqa: PTH116 - half the time, before every save
+        except OSError:
+            return None, 0
+        return (status.st_dev, status.st_ino), status.st_size
+
+    def require_file(self) -> None:
+        """Refuse to go on where another file, or none, lies at the path.
+
+        Raises:
+            StoreError: ``store.replaced``.
+        """
+        identity, self._size = self._look()
+        if identity != self._identity:
+            raise failure(REPLACED, str(self._place), "another file")
+
+    def require_whole(self, connection: sqlite3.Connection) -> None:
+        """Refuse to go on where the file was cut off.
+
+        It only grows while it is in use, except when somebody has it vacuumed: then it holds all
+        pages that SQLite counts. Bytes that were overwritten cannot be noticed from outside; the
+        digests of the rows show them when they are read.
+
+        Raises:
+            IntegrityError: ``store.damaged``.
+            sqlite3.Error: The file can no longer be read.
+        """
+        if self._size < self._known:
+            ((pages,),) = connection.execute("PRAGMA page_count")
+            ((page,),) = connection.execute("PRAGMA page_size")
+            if not pages or pages * page > self._size:
+                raise failure(DAMAGED, str(self._place), f"cut to {self._size} bytes while in use")
+        self._known = self._size
