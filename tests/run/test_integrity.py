@@ -117,3 +117,31 @@ def test_whatever_is_damaged_the_answer_or_the_error_is_ours(
     connection.close()
     with ks.open(f"sqlite:///{tmp_path / 'a.db'}") as store, suppress(KeepsetError):
         read(store)
+
+
+def edit(path: Path, table: str, column: str, old: bytes, new: bytes) -> None:
+    """Change bytes in place, so that what is changed still decodes."""
+    connection = sqlite3.connect(path)
+    with connection:
+        rows = connection.execute(f"select id, {column} from {table}").fetchall()  # noqa: S608 - our own names
+        changed = [(data.replace(old, new), number) for number, data in rows if old in data]
+        assert changed
+        connection.executemany(f"update {table} set {column} = ? where id = ?", changed)  # noqa: S608 - our own names
+    connection.close()
+
+
+@pytest.mark.parametrize("table", ["segment", "step", "blob", "write"])
+def test_a_word_that_was_changed_in_a_row_is_noticed(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "a.db"
+    with ks.open(f"sqlite:///{path}", compression=False) as store:
+        run = store.run(Chat, "r")
+        for number in range(70):
+            saved = run.save(
+                "step", {"draft": f"the word {number}", "anything": "large word " * 7_000}
+            )
+        run.put_writes(saved, "task", [("draft", "a word")])
+    columns = {"step": "changes", "write": "value"}
+    edit(path, table, columns.get(table, "data"), b"word", b"ward")
+    with ks.open(f"sqlite:///{path}") as store:
+        (problem,) = store.verify().problems
+        assert problem.code == "integrity.digest"

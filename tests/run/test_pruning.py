@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import keepset as ks
-from keepset.errors import NotFoundError, UsageError
+from keepset.errors import ConflictError, NotFoundError, UsageError
 from tests.run.states import Chat
 
 
@@ -95,3 +95,21 @@ def test_steps_whose_differences_are_huge_are_packed_early(
         assert fields["anything"] > 0, "some steps are packed before there are 64"
         assert store.verify().problems == ()
         assert store.verify().checkpoints == 40
+
+
+def test_a_writer_that_another_one_overtook_is_refused_after_a_pruning_too(url: str) -> None:
+    with ks.open(url) as store:
+        idle = store.run(Chat, "r")
+        assert idle.state is None
+        writer = store.run(Chat, "r")
+        for number in range(70):
+            writer.save("step", {"count": number})
+        late = store.run(Chat, "r")
+        assert late.state == {"count": 69}
+        writer.save("step", {"count": 70})
+        store.prune("r", keep_latest=2)
+        for loser in (late, idle):
+            with pytest.raises(ConflictError):
+                loser.save("step", {"count": -1})
+        writer.save("step", {"count": 71})
+        assert store.run(Chat, "r").state == {"count": 71}

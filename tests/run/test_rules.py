@@ -284,3 +284,21 @@ def test_strict_refuses_responses_and_content_beside_its_ids_unless_the_field_al
             assert refused.value.code in {"policy.content-beside-ids", "policy.response-object"}
         store.run(Accepted, "r").save("one", belongs_not())
         assert len(store.runs()) == 1
+
+
+class Pinned(TypedDict, total=False):
+    ids: Annotated[list[str], ks.Keep()]
+    docs: Annotated[Any, ks.Refetch(load, using="ids", pin="report")]
+
+
+def test_pinned_content_that_has_changed_is_reported_where_that_is_declared() -> None:
+    with ks.open("memory:") as store:
+        ids = ["doc-1", "doc-2"]
+        store.run(Pinned, "r").save("one", {"ids": ids, "docs": load(ids)})
+        same = store.run(Pinned, "r")
+        assert same.state["docs"] == load(ids)
+        assert same.changed_pins == ()
+        LIBRARY["doc-2"] = "another text"
+        run = store.run(Pinned, "r")
+        assert run.state["docs"][1]["text"] == "another text"
+        assert run.changed_pins == ("docs",)

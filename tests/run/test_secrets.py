@@ -230,3 +230,21 @@ def test_a_secret_that_comes_in_by_a_change_in_place_is_withheld(
     assert TOKEN not in shown
     assert RANDOM not in shown
     assert not holds(tmp_path / "db", TOKEN)
+
+
+def test_a_withheld_secret_stays_out_when_something_else_in_its_field_changes(
+    url: str, tmp_path: Path
+) -> None:
+    state: dict[str, Any] = {"notes": [f"use {TOKEN} now", {"count": 0}]}
+    with ks.open(url, compression=False) as store:
+        run = store.run(Anything, "r")
+        for number in range(70):
+            state["notes"][1]["count"] = number
+            run.save("step", state)
+        state["notes"].append("x" * 2_000)
+        run.save("step", state)
+        state["notes"].clear()
+        state["notes"].append(f"use {TOKEN} again")
+        run.save("step", state)
+    assert not holds(tmp_path / "db", TOKEN)
+    assert not read_back(url, TOKEN)
