@@ -7,6 +7,7 @@ import re
 import struct
 import uuid
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,9 @@ from hypothesis import given
 
 from keepset.codec import BlobRef, Codec, StoredError
 from keepset.codec.parse import Parse
+from keepset.errors import PolicyError
+from tests.codec.classes import CODEC as KNOWING
+from tests.codec.classes import Outer
 from tests.codec.exact import same
 from tests.codec.values import VALUES
 
@@ -83,6 +87,41 @@ def test_the_exact_way_gives_the_bytes_and_the_value_of_the_fast_way(value: Any)
     packed = CODEC.pack(value)
     assert CODEC._pack(value, (), {}) == packed
     assert same(Parse(CODEC._known, packed).value(), value)
+
+
+@given(VALUES, VALUES)
+def test_a_list_of_large_items_has_the_bytes_of_the_exact_way(one: Any, two: Any) -> None:
+    large = {"text": "x" * 600, "part": one}
+    value = [large, two, *({"n": n, "half": n / 2, "part": two} for n in range(20))]
+    packed = CODEC.pack(value)
+    assert CODEC._pack(value, (), {}) == packed
+    assert same(CODEC.unpack(packed), value)
+
+
+def test_bytes_of_another_type_are_told_apart_in_a_list_of_large_items() -> None:
+    for odd in (bytearray(b"x"), [bytearray(b"x")], {"k": b"x"}):
+        value = [*[["x" * 600]] * 20, odd, b"x"]
+        assert same(CODEC.unpack(CODEC.pack(value)), value)
+
+
+LISTS: list[Callable[[Any], Any]] = [lambda x: [x]]
+PIECES = [*[*LISTS * 31, Outer.Inner] * 7, *LISTS * 32]
+
+
+@pytest.mark.parametrize("wraps", [LISTS, [Outer.Inner], PIECES], ids=["lists", "objects", "both"])
+@pytest.mark.parametrize("levels", [30, 31, 32, 254, 255, 256])
+def test_an_item_of_a_list_of_large_items_may_be_as_deep_as_any_other(
+    wraps: list[Callable[[Any], Any]], levels: int
+) -> None:
+    deep: Any = "x" * 600
+    for level in range(levels):
+        deep = wraps[level % len(wraps)](deep)
+    value = [*[["x" * 600]] * 20, deep]
+    if levels < 256:
+        assert KNOWING.pack(value) == KNOWING._pack(value, (), {})
+        return
+    with pytest.raises(PolicyError, match=r"codec\.too-deep"):
+        KNOWING.pack(value)
 
 
 def test_equal_sets_have_equal_bytes_whatever_their_order() -> None:

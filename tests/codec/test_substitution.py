@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from keepset.codec import Codec, Path, TypeRegistry, Withheld, format_path
 from keepset.errors import PolicyError
@@ -111,7 +112,7 @@ def test_parts_are_those_of_the_fields_and_nothing_of_the_types_own() -> None:
         ({"a": 1}, [("a", 1)]),
         (
             {5: 1, (1,): 2},
-            [("<int key 0>", 5), (5, 1), ("<tuple key 1>", (1,)), ("<tuple key 1>", 2)],
+            [("<int key 0>", 5), (5, 1), ("<tuple key 1>", (1,)), ("<value of tuple key 1>", 2)],
         ),
         (Plain(1, [2], "z"), [("x", 1), ("y", [2]), ("z", "z")]),
         (Base(theX=1), [("x", 1), ("hidden", "h"), ("_private", 1)]),
@@ -156,3 +157,66 @@ def test_a_converted_value_without_fields_of_its_own_has_one_part() -> None:
 )
 def test_a_path_is_written_as_a_person_would(path: Path, text: str) -> None:
     assert format_path(path) == text
+
+
+def test_a_value_under_an_odd_key_is_replaced_alone() -> None:
+    value = {(1, "k"): "v", 2: "w"}
+    at = [element for element, part in CODEC.parts(value) or () if part == "v"]
+    stored = CODEC.pack({"d": value}, ("f",), substitute={("f", "d", at[0]): "put"})
+    assert CODEC.unpack(stored) == {"d": {(1, "k"): "put", 2: "w"}}
+
+
+@given(VALUES, VALUES, st.integers(0, 3))
+def test_what_lies_beside_a_replaced_part_is_packed_to_the_same_bytes(
+    one: Any, two: Any, place: int
+) -> None:
+    items = [one, {"k": two, "secret": 1}, (two, one), [one, two]]
+    at = ("f", "list", 1, "secret")
+    stored = CODEC.pack({"list": items}, ("f",), substitute={at: 2})
+    changed = {"list": [one, {"k": two, "secret": 2}, (two, one), [one, two]]}
+    assert stored == CODEC.pack(changed, ("f",))
+    whole = CODEC.pack({"list": items}, ("f",), substitute={("f", "list", place): "put"})
+    items[place] = "put"
+    assert whole == CODEC.pack({"list": items}, ("f",))
+
+
+@pytest.mark.parametrize("beside", [1, 20])
+@pytest.mark.parametrize("levels", [253, 254, 255])
+@pytest.mark.parametrize(
+    "wraps",
+    [
+        [lambda x: [x]],
+        [lambda x: {"k": x}],
+        [Outer.Inner],
+        [lambda x: (x,)],
+        [*[*[lambda x: [x]] * 31, Outer.Inner] * 7, *[lambda x: [x]] * 32],
+    ],
+)
+def test_beside_a_replaced_part_the_limit_of_levels_is_the_same(
+    wraps: list[Callable[[Any], Any]], levels: int, beside: int
+) -> None:
+    deep: Any = 7
+    for level in range(levels):
+        deep = wraps[level % len(wraps)](deep)
+    value = {"a": [deep] * beside, "secret": 1}
+    path = ("f", "secret")
+    if levels + 2 <= 256:
+        stored = CODEC.pack(value, ("f",), substitute={path: 2})
+        assert stored == CODEC.pack({"a": [deep] * beside, "secret": 2})
+        return
+    with pytest.raises(PolicyError, match=r"codec\.too-deep"):
+        CODEC.pack(value, ("f",), substitute={path: 2})
+    with pytest.raises(PolicyError, match=r"codec\.too-deep"):
+        CODEC.pack(value, ("f",))
+
+
+def test_a_part_that_cannot_be_stored_beside_a_replaced_one_is_refused_with_its_path() -> None:
+    value = {"a": [{"b": object()}], "secret": 1, "c": bytearray(b"x")}
+    with pytest.raises(PolicyError, match=r"^f\.a\[0\]\.b: object is not"):
+        CODEC.pack(value, ("f",), substitute={("f", "secret"): 2})
+    value["a"] = value
+    with pytest.raises(PolicyError, match=r"^f\.a: dict holds itself"):
+        CODEC.pack(value, ("f",), substitute={("f", "secret"): 2})
+    value["a"] = 1
+    stored = CODEC.pack(value, ("f",), substitute={("f", "secret"): 2})
+    assert type(CODEC.unpack(stored)["c"]) is bytearray

@@ -130,3 +130,14 @@ def test_whatever_the_state_no_secret_is_stored_and_every_substitute_is_reached(
     assert KEY[10:40].encode() not in data
     found = SCANNER.leaves(restored, ("f",), name="f", parts=CODEC.parts)
     assert not found
+
+
+def test_a_secret_under_a_key_that_is_no_text_is_replaced_alone() -> None:
+    value = {(1, "a"): {"k": KEY}, 2: KEY, None: "kept"}
+    findings = SCANNER.leaves(value, ("f",), name="f", parts=CODEC.parts)
+    put = substitutes(findings, value, ("f",), _withhold, CODEC.parts)
+    assert set(put) == {("f", "<value of tuple key 0>", "k"), ("f", 2)}
+    stored, _ = kept(value)
+    assert isinstance(stored[1, "a"]["k"], Withheld)
+    assert isinstance(stored[2], Withheld)
+    assert stored[None] == "kept"

@@ -133,7 +133,7 @@ class Codec:
         return parts_of(form, value)
 
     def _pack(self, value: object, path: Path, put: Mapping[Path, object]) -> bytes:
-        return Walk(self._known.form, path, put).pack(value)
+        return Walk(self._known.form, path, put, self._fast.part).pack(value)
 
     def _unpack(self, data: bytes) -> Any:
         return Parse(self._known, data).value()

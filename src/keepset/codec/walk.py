@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import ormsgpack
 
@@ -22,6 +22,7 @@ _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 _SCALARS = frozenset({type(None), bool, float, bytes})
 _pack_plain = ormsgpack.packb
 
+T = TypeVar("T")
 Step: TypeAlias = tuple[str | int | None, Any]
 """A part of a value with its path element; None for what lies at the path of the value itself."""
 
@@ -29,7 +30,7 @@ Step: TypeAlias = tuple[str | int | None, Any]
 class _Frame:
     """A value whose parts are being packed."""
 
-    __slots__ = ("depth", "element", "finish", "out", "owner", "steps")
+    __slots__ = ("below", "depth", "element", "finish", "out", "owner", "steps")
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class _Frame:
         depth: int,
         steps: Iterable[Step],
         finish: Callable[[list[bytes]], bytes],
+        below: _Put | None,
     ) -> None:
         self.owner = value
         self.depth = depth
@@ -44,18 +46,48 @@ class _Frame:
         self.finish = finish
         self.out: list[bytes] = []
         self.element: str | int | None = None
+        self.below = below
+
+
+class _Put:
+    """What is to be put in place of a value, or of values below it, by path element."""
+
+    __slots__ = ("below", "path")
+
+    def __init__(self) -> None:
+        self.path: Path | None = None
+        self.below: dict[str | int, _Put] = {}
+
+    def add(self, path: Path, start: int) -> None:
+        node = self
+        for element in path[start:]:
+            node = node.below.setdefault(element, _Put())
+        node.path = path
 
 
 class Walk:
     """One packing of one value."""
 
     def __init__(
-        self, form: Callable[[type], Form], path: Path, substitute: Mapping[Path, object]
+        self,
+        form: Callable[[type], Form],
+        path: Path,
+        substitute: Mapping[Path, object],
+        part: Callable[[object, int], bytes | None],
     ) -> None:
-        """Begin at a path, with what to put in place of the values at other paths below it."""
+        """Begin at a path.
+
+        Args:
+            form: Finds how a class is written.
+            path: Where the value lies.
+            substitute: What to put in place of the values at these paths, all of them below it.
+            part: Packs in a faster way, at a depth, a value in which nothing is replaced; gives
+                None where it cannot.
+        """
         self._form = form
         self._base = path
         self._substitute = substitute
+        self._part = part
         self._replaced: set[Path] = set()
         self._frames: list[_Frame] = []
         self._active: set[int] = set()
@@ -76,7 +108,10 @@ class Walk:
         return data
 
     def _pack(self, value: object) -> bytes:
-        piece = self._enter(value, 0)
+        below = _Put() if self._substitute else None
+        for path in self._substitute:
+            _require(below).add(path, len(self._base))
+        piece = self._enter(value, 0, below)
         while self._frames:
             frame = self._frames[-1]
             if piece is not None:
@@ -90,22 +125,24 @@ class Walk:
                 piece = frame.finish(frame.out)
                 self._frames.pop()
                 self._active.discard(id(frame.owner))
-        if piece is None:
-            raise AssertionError
-        return piece
+        return _require(piece)
 
     def _step(self, frame: _Frame, element: str | int | None, child: object) -> bytes | None:
-        frame.element = element
+        frame.element, below = element, frame.below
         if element is None:
-            return self._enter(child, frame.depth - 1)
-        if self._substitute:
-            path = self._path()
-            if path in self._substitute:
-                self._replaced.add(path)
-                child = self._substitute[path]
-        return self._enter(child, frame.depth)
+            return self._enter(child, frame.depth - 1, below)
+        if below is None:
+            return self._enter(child, frame.depth, None)
+        put = below.below.get(element)
+        if put is None:
+            piece = self._part(child, frame.depth)
+            return self._enter(child, frame.depth, None) if piece is None else piece
+        if put.path is None:
+            return self._enter(child, frame.depth, put)
+        self._replaced.add(put.path)
+        return self._enter(self._substitute[put.path], frame.depth, None)
 
-    def _enter(self, value: Any, depth: int) -> bytes | None:
+    def _enter(self, value: Any, depth: int, below: _Put | None) -> bytes | None:
         """Pack a value without parts, or push a frame and give None."""
         cls = type(value)
         if cls is str:
@@ -117,14 +154,14 @@ class Walk:
                 return _pack_plain(value)
             return extension(tags.INTEGER, write_integer(value))
         if cls is list:
-            self._push(value, depth, enumerate(value), _array)
+            self._push(value, depth, enumerate(value), _array, below)
         elif cls is dict:
-            self._push(value, depth, *_mapping(value))
+            self._push(value, depth, *_mapping(value), below)
         else:
             form = self._form(cls)
             if isinstance(form, Leaf):
                 return extension(form.tag, form.write(value))
-            self._push(value, depth, *_object(form, value))
+            self._push(value, depth, *_object(form, value), below)
         return None
 
     def _push(
@@ -133,6 +170,7 @@ class Walk:
         depth: int,
         steps: Iterable[Step],
         finish: Callable[[list[bytes]], bytes],
+        below: _Put | None,
     ) -> None:
         if id(value) in self._active:
             raise refused(
@@ -147,7 +185,7 @@ class Walk:
                 "Keep the parts in a flat list, with ids in place of nesting.",
             )
         self._active.add(id(value))
-        self._frames.append(_Frame(value, depth + 1, steps, finish))
+        self._frames.append(_Frame(value, depth + 1, steps, finish, below))
 
     def _path(self) -> Path:
         elements = (frame.element for frame in self._frames)
@@ -155,6 +193,12 @@ class Walk:
 
     def _reached(self, path: Path) -> bool:
         return any(path[:length] in self._replaced for length in range(1, len(path) + 1))
+
+
+def _require(value: T | None) -> T:
+    if value is None:
+        raise AssertionError
+    return value
 
 
 def parts_of(form: Node, value: object) -> Iterator[tuple[str | int, object]]:
@@ -186,11 +230,15 @@ def steps_of(form: Node, value: object) -> list[Step]:
 
 
 def _entries(value: dict[Any, Any]) -> Iterator[tuple[str | int, Any]]:
-    """Give the keys and the values of a mapping whose keys are not all text, in turns."""
+    """Give the keys and the values of a mapping whose keys are not all text, in turns.
+
+    A key stands as its type and place, also in the path of what is under it, unless it is a text
+    or an integer.
+    """
     for index, (key, item) in enumerate(value.items()):
-        name = f"<{type(key).__name__} key {index}>"
-        yield name, key
-        yield key if type(key) in (str, int) else name, item
+        name = f"{type(key).__name__} key {index}"
+        yield f"<{name}>", key
+        yield key if type(key) in (str, int) else f"<value of {name}>", item
 
 
 def _mapping(

@@ -62,7 +62,7 @@ def substitutes(
     todo: list[tuple[object, Path, _Node]] = [(value, path, root)]
     while todo:
         value, path, node = todo.pop()
-        if node.here or type(value) in {set, frozenset} or _needs_new_keys(value, node):
+        if node.here or type(value) in {set, frozenset} or _needs_new_keys(node):
             if node.here or node.below:
                 out[path] = _Rebuild(withhold, parts).value(value, path, node)
             continue
@@ -78,12 +78,9 @@ def _place(root: _Node, finding: Finding, rest: Path) -> None:
     (node.key if finding.in_key else node.here).append(finding)
 
 
-def _needs_new_keys(value: object, node: _Node) -> bool:
-    """Tell whether keys are secrets, or share the path element of what stands under them."""
-    if any(child.key for child in node.below.values()):
-        return True
-    names = [element for element in node.below if isinstance(element, str)]
-    return type(value) is dict and any(name not in value for name in names)
+def _needs_new_keys(node: _Node) -> bool:
+    """Tell whether keys of a mapping are secrets, or names of an object's attributes."""
+    return any(child.key for child in node.below.values())
 
 
 def _child(value: object, element: str | int, parts: Parts) -> object:
