@@ -92,7 +92,10 @@ class Load(Read[Loaded]):
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """The headers of one line's steps: unpacked ones as rows, packed ones as `HEADER` segments."""
+    """The headers of one line's steps: unpacked ones as rows, packed ones as `HEADER` segments.
+
+    The rows are whole, so that their digests can be checked.
+    """
 
     line: LineRow
     steps: tuple[StepRow, ...]
@@ -101,7 +104,7 @@ class Headers:
 
 @dataclass(frozen=True, slots=True)
 class ReadHeaders(Read[tuple[RunRow, tuple[Headers, ...]]]):
-    """Read all headers of a run, in the order of its lines; step rows come without changes."""
+    """Read all headers of a run, in the order of its lines; step rows come with their changes."""
 
     key: RunKey
     namespace: str | None = None

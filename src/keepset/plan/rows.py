@@ -192,11 +192,12 @@ class RunSummary:
 
     Attributes:
         run: The run's row.
-        status: Status of the newest checkpoint over all lines.
+        status: Status of the newest checkpoint of the line that a resume goes on with: the last
+            branch of the root namespace; empty where there is none or it is damaged.
         checkpoint: Id of that checkpoint.
         step: Name of the step that made it.
         checkpoints: How many checkpoints all lines hold.
-        updated: When the newest checkpoint was saved.
+        updated: When that checkpoint was saved.
     """
 
     run: RunRow

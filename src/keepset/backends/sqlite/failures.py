@@ -147,6 +147,12 @@ _BY_CODE = {
     ),
 }
 
+_BY_TEXT = (
+    ("Could not decode to UTF-8", DAMAGED),
+    ("Cannot operate on a closed", _CLOSED),
+)
+"""What Python's own errors begin with, which have no code."""
+
 
 def is_busy(error: sqlite3.Error) -> bool:
     """Tell whether a statement failed only because another connection holds a lock."""
@@ -194,7 +200,7 @@ def _meaning(error: Exception) -> _Meaning:
         return _TOO_LARGE
     if isinstance(error, sqlite3.Error) and _primary(error):
         return _BY_CODE.get(_primary(error), _FAILED)
-    return _CLOSED if isinstance(error, sqlite3.ProgrammingError) else _FAILED
+    return next((meaning for start, meaning in _BY_TEXT if str(error).startswith(start)), _FAILED)
 
 
 def closed(place: str) -> KeepsetError:

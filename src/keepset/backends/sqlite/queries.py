@@ -12,7 +12,7 @@ from typing import Final
 RUN: Final = """
 SELECT r.id, r.tenant, r.run_id, r.incarnation, c.name, c.epoch, c.shape, c.structure,
        r.token, r.layout, r.created
-FROM run r JOIN contract c ON c.id = r.contract
+FROM run r LEFT JOIN contract c ON c.id = r.contract
 WHERE r.tenant = :tenant AND r.run_id = :run_id
 """
 
@@ -38,11 +38,6 @@ SELECT last FROM segment WHERE line = :line AND field = '' ORDER BY first DESC L
 STEPS: Final = """
 SELECT id & 4294967295, checkpoint, parent, name, status, at, metadata, changes, digest
 FROM step WHERE id > :low AND id <= :until ORDER BY id
-"""
-
-HEADERS: Final = """
-SELECT id & 4294967295, checkpoint, parent, name, status, at, metadata, x'', digest
-FROM step WHERE id > :low AND id < :high ORDER BY id
 """
 
 # Jumps from field to field through the index, then from each field's newest segment to the one
@@ -102,22 +97,25 @@ FROM write WHERE step > :low AND step < :high ORDER BY step, path, task, ordinal
 
 # --- listing and measuring ------------------------------------------------------------------------
 
+# The newest line is the one that a resume goes on with: of the root namespace, the last branch. Its
+# newest step may be that of its fork point, which lies on its parent, and there it may be packed.
 RUNS: Final = """
-SELECT r.id, r.tenant, r.run_id, r.incarnation, c.name, c.epoch, c.shape, c.structure,
-       r.token, r.layout, r.created, coalesce(s.status, ''), coalesce(s.checkpoint, ''),
-       coalesce(s.name, ''), coalesce(s.at, r.created),
+SELECT r.id, r.tenant, r.run_id, r.incarnation, coalesce(c.name, ''), coalesce(c.epoch, 0),
+       coalesce(c.shape, ''), coalesce(c.structure, ''), r.token, r.layout, r.created,
        (SELECT coalesce(sum(l.packed + (SELECT count(*) FROM step p
                 WHERE p.id > l.id << 32 AND p.id < (l.id + 1) << 32)), 0)
-        FROM line l WHERE l.run = r.id)
+        FROM line l WHERE l.run = r.id),
+       top.id, top.parent, top.parent_seq, s.status, s.checkpoint, s.name, s.at
 FROM run r
-JOIN contract c ON c.id = r.contract
-LEFT JOIN step s ON s.id = (
-  SELECT n.id FROM line l JOIN step n ON n.id = (
-    SELECT max(m.id) FROM step m WHERE m.id > l.id << 32 AND m.id < (l.id + 1) << 32)
-  WHERE l.run = r.id ORDER BY n.at DESC, n.id DESC LIMIT 1)
+LEFT JOIN contract c ON c.id = r.contract
+LEFT JOIN line top ON top.id = (
+  SELECT l.id FROM line l WHERE l.run = r.id AND l.namespace = '' ORDER BY l.branch DESC LIMIT 1)
+LEFT JOIN step s ON s.id = coalesce(
+  (SELECT max(m.id) FROM step m WHERE m.id > top.id << 32 AND m.id < (top.id + 1) << 32),
+  top.parent << 32 | top.parent_seq)
 WHERE r.tenant = :tenant AND r.run_id > :after
-  AND (:status IS NULL OR s.status = :status)
-  AND (:contract IS NULL OR c.name = :contract)
+  AND (:status IS NULL OR s.id IS NULL OR s.status = :status)
+  AND (:contract IS NULL OR c.id IS NULL OR c.name = :contract)
   AND (:subject IS NULL OR r.id IN (SELECT j.run FROM subject j WHERE j.subject = :subject))
 ORDER BY r.run_id LIMIT :limit
 """
@@ -194,7 +192,7 @@ SELECT r.incarnation, r.token, r.layout, c.name, c.epoch, c.shape,
        EXISTS (SELECT 1 FROM step s
                WHERE s.id > :low AND s.id < :high AND s.checkpoint = :checkpoint)
 FROM run r
-JOIN contract c ON c.id = r.contract
+LEFT JOIN contract c ON c.id = r.contract
 LEFT JOIN line l ON l.id = :line AND l.run = r.id
 WHERE r.id = :run
 """
@@ -273,6 +271,8 @@ DROP_BLOBS: Final = "DELETE FROM blob WHERE run = :run"
 DROP_BLOB: Final = "DELETE FROM blob WHERE run = ? AND digest = ?"
 
 DROP_SUBJECTS: Final = "DELETE FROM subject WHERE run = :run"
+
+RUN_ID: Final = "SELECT id FROM run WHERE tenant = :tenant AND run_id = :run_id"
 
 DROP_RUN: Final = "DELETE FROM run WHERE id = :run"
 

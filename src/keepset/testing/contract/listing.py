@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from keepset.backends import Backend
+from keepset.plan.packing import TailStep, pack_segments
 from keepset.plan.reads import ListRuns, ReadSizes
 from keepset.plan.rows import ContractRow, RunSummary, WriteRow
 from keepset.plan.writes import PutWrites
@@ -14,6 +15,11 @@ from keepset.testing.contract.base import TENANT, Claims, Scribe, blob, headers,
 
 def _ids(backend: Backend, plan: ListRuns) -> list[str]:
     return [row.run.key.run_id for row in backend.execute(plan)]
+
+
+def _newest(backend: Backend, run_id: str) -> tuple[str, str, str, int]:
+    (row,) = [r for r in backend.execute(ListRuns(TENANT)) if r.run.key.run_id == run_id]
+    return row.status, row.checkpoint, row.step, row.updated
 
 
 class ListingClaims(Claims):
@@ -30,18 +36,51 @@ class ListingClaims(Claims):
             assert _ids(backend, ListRuns(TENANT, after="a", limit=2)) == ["b", "c"]
             assert _ids(backend, ListRuns(TENANT, after="d")) == []
 
-    def test_a_run_is_listed_with_its_newest_checkpoint(self, tmp_path: Path) -> None:
-        """Of all lines the one that was saved last counts; packed checkpoints are counted."""
+    def test_a_run_is_listed_with_the_checkpoint_that_a_resume_goes_on_from(
+        self, tmp_path: Path
+    ) -> None:
+        """That of the last branch, though another line was saved to later; all are counted."""
         with self.opened(tmp_path) as backend:
             scribe = Scribe(backend).save_many(4)
             scribe.pack(headers(1, 4), segment("a", 1, 4))
             fork = scribe.fork(5)
-            fork.save(step(6, status="paused", at=9000))
-            scribe.save(step(6, status="running", at=8000))
+            fork.save(step(6, status="paused", at=8000))
+            scribe.save(step(6, status="running", at=9000))
+            inner = replace(scribe, namespace="inner", line=None, head=0, seq=0)
+            inner.save(step(1, status="failed", at=9900))
             (row,) = backend.execute(ListRuns(TENANT))
             run = scribe.load().found.run
             assert run is not None
-            assert row == RunSummary(run, "paused", "checkpoint-6", "name-6", 7, 9000)
+            assert row == RunSummary(run, "paused", "checkpoint-6", "name-6", 8, 8000)
+
+    def test_a_fresh_fork_is_listed_with_its_fork_point(self, tmp_path: Path) -> None:
+        """Packed or not, since that is where a resume goes on; pages and filters see it so."""
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend, "b")
+            rows = [step(1, status="paused"), *map(step, (2, 3))]
+            for row in rows:
+                scribe.save(row)
+            packed = pack_segments([TailStep(row, {}) for row in rows], compressed=True)
+            scribe.pack(*packed)
+            Scribe(backend, "a").save()
+            Scribe(backend, "c").save(step(1, status="paused"))
+            assert _ids(backend, ListRuns(TENANT, status="paused")) == ["c"]
+            scribe.fork(4)
+            assert _newest(backend, "b") == ("running", "checkpoint-4", "name-4", 1004)
+            scribe.fork(1)
+            assert _newest(backend, "b") == ("paused", "checkpoint-1", "name-1", 1001)
+            assert _ids(backend, ListRuns(TENANT, status="paused")) == ["b", "c"]
+            assert _ids(backend, ListRuns(TENANT, status="paused", limit=1)) == ["b"]
+            assert _ids(backend, ListRuns(TENANT, status="running", limit=2)) == ["a"]
+
+    def test_a_run_whose_newest_checkpoint_is_damaged_is_not_lost(self, tmp_path: Path) -> None:
+        """It is listed without a status, whatever status was asked for."""
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(2)
+            scribe.pack(headers(1, 2))
+            scribe.fork(1)
+            assert _newest(backend, "run")[:3] == ("", "", "")
+            assert _ids(backend, ListRuns(TENANT, status="done")) == ["run"]
 
     def test_runs_are_found_by_status_contract_and_subject(self, tmp_path: Path) -> None:
         """Filters go together with each other and with pages."""

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from keepset.backends.sqlite.operations.claiming import claim
 from keepset.backends.sqlite.operations.finding import find_run, load, read_headers
+from keepset.backends.sqlite.operations.listing import list_runs
 from keepset.backends.sqlite.operations.reading import (
-    list_runs,
     read_blobs,
     read_everything,
     read_sizes,

@@ -133,7 +133,9 @@ def read_headers(plan: ReadHeaders) -> Steps[tuple[RunRow, tuple[Headers, ...]]]
     headers = []
     for line in lines:
         if plan.namespace in (None, line.namespace):
-            steps = yield Statement(queries.HEADERS, span(line.id))
+            bounds = span(line.id)
+            every = {"low": bounds["low"], "until": bounds["high"] - 1}
+            steps = yield Statement(queries.STEPS, every)
             segments = yield Statement(queries.HEADER_SEGMENTS, {"line": line.id})
             headers.append(Headers(line, step_rows(steps), segment_rows(segments)))
     return run, tuple(headers)

@@ -1,4 +1,4 @@
-"""Read large values and pending writes, list runs, read all of a run, measure."""
+"""Read large values and pending writes, read all of a run, measure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from keepset.backends.sqlite import queries
 from keepset.backends.sqlite.operations.rows import (
     need_run,
     read_lines,
-    run_row,
     segment_rows,
     step_rows,
 )
@@ -14,14 +13,13 @@ from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import IntegrityError
 from keepset.plan.reads import (
     Everything,
-    ListRuns,
     ReadBlobs,
     ReadEverything,
     ReadSizes,
     ReadWrites,
     Sizes,
 )
-from keepset.plan.rows import BlobRow, Past, RunSummary, WriteRow
+from keepset.plan.rows import BlobRow, Past, WriteRow
 
 
 def read_blobs(plan: ReadBlobs) -> Steps[tuple[BlobRow, ...]]:
@@ -47,26 +45,6 @@ def read_writes(plan: ReadWrites) -> Steps[tuple[WriteRow, ...]]:
     """Read the pending writes of one checkpoint."""
     rows = yield Statement(queries.WRITES, {"step": step_id(plan.line, plan.seq)})
     return tuple(WriteRow(*row) for row in rows)
-
-
-def list_runs(plan: ListRuns) -> Steps[tuple[RunSummary, ...]]:
-    """List runs with the status of their newest checkpoint."""
-    wanted = {
-        "tenant": plan.tenant,
-        "status": plan.status,
-        "contract": plan.contract,
-        "subject": plan.subject,
-        "after": plan.after,
-        "limit": plan.limit,
-    }
-    rows = yield Statement(queries.RUNS, wanted)
-    summaries = []
-    for row in rows:
-        status, checkpoint, step, updated, checkpoints = row[11:]
-        summaries.append(
-            RunSummary(run_row(row[:11]), status, checkpoint, step, checkpoints, updated)
-        )
-    return tuple(summaries)
 
 
 def read_everything(plan: ReadEverything) -> Steps[Everything]:

@@ -9,9 +9,9 @@ from keepset.backends.sqlite.operations.claiming import (
     newer_head,
 )
 from keepset.backends.sqlite.operations.rows import (
+    named,
     read_lines,
     read_newest,
-    read_run,
 )
 from keepset.backends.sqlite.operations.saving import add_blobs, segment_values, step_values
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
@@ -20,13 +20,17 @@ from keepset.plan.writes import Delete, Rewrite, Rewritten
 
 
 def delete(plan: Delete) -> Steps[bool]:
-    """Remove all rows of a run and record the deletion; False where there was no run."""
-    run = yield from read_run(plan.key)
-    if run is None:
+    """Remove all rows of a run, damaged or not, and record the deletion.
+
+    Returns:
+        False where there was no run.
+    """
+    rows = yield Statement(queries.RUN_ID, named(plan.key))
+    if not rows:
         return False
-    for line in (yield from read_lines(run.id)):
+    own = {"run": rows[0][0]}
+    for line in (yield from read_lines(own["run"])):
         yield from _drop_line(line.id)
-    own = {"run": run.id}
     for query in (queries.DROP_BLOBS, queries.DROP_SUBJECTS, queries.DROP_RUN):
         yield Statement(query, own)
     yield Statement(queries.ADD_TOMBSTONE, {"mark": plan.mark, "at": plan.at})

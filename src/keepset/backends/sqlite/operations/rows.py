@@ -6,7 +6,7 @@ from typing import Any
 
 from keepset.backends.sqlite import queries
 from keepset.backends.sqlite.statements import Statement, Steps, span
-from keepset.errors import ConflictError, NotFoundError
+from keepset.errors import ConflictError, IntegrityError, NotFoundError
 from keepset.plan.rows import ContractRow, LineRow, RunKey, RunRow, SegmentRow, StepRow
 
 
@@ -38,8 +38,14 @@ def named(key: RunKey) -> dict[str, str]:
 
 
 def read_run(key: RunKey) -> Steps[RunRow | None]:
-    """Read a run's row, or None."""
+    """Read a run's row, or None.
+
+    Raises:
+        IntegrityError: ``store.contract-missing``.
+    """
     rows = yield Statement(queries.RUN, named(key))
+    if rows and rows[0][4] is None:
+        raise no_contract(key.run_id)
     return run_row(rows[0]) if rows else None
 
 
@@ -81,6 +87,15 @@ def no_run(key: RunKey) -> NotFoundError:
         f"there is no run {key.run_id!r} of tenant {key.tenant!r}",
         code="run.not-found",
         hint="`keepset runs` lists what is there.",
+    )
+
+
+def no_contract(run_id: str) -> IntegrityError:
+    """Make the error for a run whose contract is not there."""
+    return IntegrityError(
+        f"the contract of run {run_id!r} is not in the store",
+        code="store.contract-missing",
+        hint="Its state cannot be trusted: restore the store from a backup, or delete the run.",
     )
 
 

@@ -21,6 +21,7 @@ from keepset.backends.sqlite.operations.rows import (
     line_row,
     named,
     no_checkpoint,
+    no_contract,
     read_newest,
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
@@ -92,6 +93,8 @@ def _check(plan: Save, hold: Hold, line: int) -> Steps[LineRow]:
     incarnation, token, layout, name, epoch, shape, *columns, newest, twice = rows[0]
     refuse_stale(hold, incarnation, token)
     refuse_other_layout(hold.layout, layout)
+    if name is None:
+        raise no_contract(plan.key.run_id)
     contract = plan.contract
     refuse_lower_epoch(contract.epoch, epoch)
     if columns[0] is None:
