@@ -128,12 +128,14 @@ class _Rebuild:
     def _mapping(self, value: dict[Any, Any], path: Path, node: _Node, depth: int) -> Any:
         out: dict[Any, Any] = {}
         for item in items_of(value, self.parts):
-            at = item.place if item.place in node.below else item.element
-            child, key, new = node.below.get(at), item.key, item.child
-            if child is not None and child.key:
-                key = _other_than(out, self._leaf(key, child.key, hashable=True))
-            if child is not None and (child.here or child.below):
-                new = self.value(new, (*path, at), child, depth=depth + 1)
+            key, new = item.key, item.child
+            # What is under a key that is a secret has the key's place in its path.
+            for at in (item.place, item.element):
+                child = node.below.get(at)
+                if child is not None and child.key:
+                    key = _other_than(out, self._leaf(key, child.key, hashable=True))
+                if child is not None and (child.here or child.below):
+                    new = self.value(new, (*path, at), child, depth=depth + 1)
             out[key] = new
         return out
 
