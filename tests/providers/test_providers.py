@@ -59,6 +59,7 @@ def test_a_missing_or_damaged_key_file_is_an_error_with_a_way_out(
     path = tmp_path / "store.key"
     if content is not None:
         path.write_bytes(content)
+        path.chmod(0o600)
     with pytest.raises(StoreError, match="key file") as failed:
         file_key(path, create=False)
     assert "backup" in failed.value.hint
