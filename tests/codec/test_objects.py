@@ -8,7 +8,7 @@ import msgspec
 import pydantic
 import pytest
 
-from keepset.codec import Codec, TypeRegistry
+from keepset.codec import Codec, StoredError, TypeRegistry, Withheld
 from keepset.codec.parse import Parse
 from keepset.errors import DecodeError, PolicyError
 from tests.codec.classes import (
@@ -252,3 +252,89 @@ def test_an_error_in_a_registered_function_becomes_ours_with_the_path() -> None:
     with pytest.raises(DecodeError, match=r"`back` .* raised ZeroDivisionError") as failed:
         Codec(types).unpack(Codec(stored).pack(Money(1)))
     assert failed.value.code == "decode.failed-back"
+
+
+class PaymentError(Exception):
+    """As the errors of many a library: an Exception and no more."""
+
+
+def _broken(_: object) -> Any:
+    raise PaymentError("the card 4111")
+
+
+@dataclass(eq=False)
+class Unhashable:
+    x: int = 0
+
+    def __hash__(self) -> int:
+        if self.x:
+            raise PaymentError("no hash")
+        return 0
+
+
+@dataclass
+class Late:
+    x: int = field(default_factory=lambda: _broken(0))
+
+
+@pytest.mark.parametrize("depth", [0, 40])
+def test_any_exception_of_a_registered_function_becomes_ours(depth: int) -> None:
+    bad, good = TypeRegistry(), TypeRegistry()
+    bad.register("m/1", Money, to=_broken, back=_broken)
+    good.register("m/1", Money, to=lambda m: m.cents, back=Money)
+    value: Any = Money(1)
+    for _ in range(depth):
+        value = [value]
+    with pytest.raises(PolicyError, match=r"`to` raised .*PaymentError") as refused:
+        Codec(bad).pack(value)
+    assert refused.value.code == "codec.failed-to"
+    with pytest.raises(DecodeError, match=r"`back` .* raised .*PaymentError") as failed:
+        Codec(bad).unpack(Codec(good).pack(value))
+    assert failed.value.code == "decode.failed-back"
+    assert "4111" not in f"{refused.value} {failed.value}"
+
+
+@dataclass
+class Early:
+    """`Late` before it had its field."""
+
+
+def test_any_exception_of_a_class_that_is_read_becomes_ours() -> None:
+    old, new = TypeRegistry(), TypeRegistry()
+    old.register("l/1", Early)
+    new.register("l/1", Late)
+    new.register("u/1", Unhashable)
+    codec = Codec(new)
+    stored = codec.pack({Unhashable()}).replace(b"\xa1x\x00", b"\xa1x\x01")
+    assert b"\xa1x\x01" in stored
+    for data in (stored, Codec(old).pack(Early())):
+        with pytest.raises(DecodeError, match=r"decode\.malformed"):
+            codec.unpack(data)
+
+
+def test_an_error_of_ours_passes_through_a_registered_function() -> None:
+    def uses(_: object) -> Any:
+        return len(Withheld("secret.name", "f.key"))
+
+    types = TypeRegistry()
+    types.register("m/1", Money, to=uses, back=Money)
+    with pytest.raises(PolicyError) as caught:
+        Codec(types).pack(Money(1))
+    assert caught.value.code == "secret.withheld"
+
+
+class SilentError(Exception):
+    def __str__(self) -> str:
+        raise PaymentError
+
+
+class EndlessError(Exception):
+    def __str__(self) -> str:
+        return str(self)
+
+
+def test_an_exception_that_cannot_say_what_it_is_about_is_stored_by_its_type() -> None:
+    (stored,) = Codec().unpack(Codec().pack([SilentError()]))
+    assert stored == StoredError(f"{__name__}.SilentError", "")
+    with pytest.raises(PolicyError, match=r"codec\.stack"):
+        Codec().pack([EndlessError()])

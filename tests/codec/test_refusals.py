@@ -168,3 +168,53 @@ def test_a_message_never_holds_the_value() -> None:
 def test_a_key_that_cannot_be_stored_is_named_by_its_place() -> None:
     with pytest.raises(PolicyError, match=r"^d\.<tuple key 1>\[0\]: object is not"):
         CODEC.pack({"d": {1: 2, (object(),): 3}})
+
+
+class Completion:
+    """As a provider's library has it: attributes that are known only once it is made."""
+
+    def __init__(self) -> None:
+        self.choices = [object()]
+        self.usage = object()
+
+
+class Message:
+    content: str = "hi"
+    response_metadata: dict[str, Any]
+
+
+class Usage:
+    @property
+    def usage_metadata(self) -> int:
+        return 1
+
+
+class ModelClient:
+    """No method of a handle, and a name that says enough."""
+
+
+class Model:
+    def invoke(self, text: str) -> str:
+        return text
+
+
+@pytest.mark.parametrize(
+    ("value", "first"),
+    [
+        (Completion(), 'declare the field Extract("choices[0].message.content")'),
+        (Message(), 'declare the field Extract("content")'),
+        (Usage(), 'declare the field Extract("…")'),
+        (ModelClient(), "declare the field as Reopen(factory)"),
+        (Model(), "declare the field as Reopen(factory)"),
+    ],
+)
+def test_a_refused_response_or_client_is_told_the_rule_that_fits_it(
+    value: object, first: str
+) -> None:
+    with pytest.raises(PolicyError) as caught:
+        CODEC.pack({"a": [value]})
+    assert caught.value.code == "codec.unknown-type"
+    assert caught.value.message.startswith("a[0]: ")
+    hint = caught.value.hint
+    assert first in hint
+    assert 0 <= hint.find("Extract") < hint.find("register") or "Reopen" in hint

@@ -86,6 +86,27 @@ def test_the_message_of_an_exception_is_a_leaf(scanner: Scanner) -> None:
     assert finding.span == (8, 8 + len(KEY))
 
 
+class BrokenError(Exception):
+    def __str__(self) -> str:
+        raise LoudError
+
+
+class LoudError(Exception):
+    """An Exception and no more."""
+
+
+class EndlessError(Exception):
+    def __str__(self) -> str:
+        return str(self)
+
+
+@pytest.mark.parametrize("error", [BrokenError(), EndlessError()])
+def test_an_exception_whose_text_cannot_be_made_stops_no_scan(
+    scanner: Scanner, error: Exception
+) -> None:
+    assert [finding.path for finding in look(scanner, [error, KEY])] == [("f", 1)]
+
+
 def test_a_key_that_is_a_secret_is_found_and_stands_in_no_path(scanner: Scanner) -> None:
     found = look(scanner, {"a": 1, KEY: {"b": KEY}, "c": 3})
     assert {(finding.path, finding.in_key) for finding in found} == {

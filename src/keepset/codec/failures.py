@@ -27,7 +27,7 @@ FOREIGN = (
     re.error,
     struct.error,
 )
-"""What code that is not ours (a library's, a user's `to` or `back`) may raise at bad input."""
+"""What a library may raise at bad input."""
 
 
 def type_name(cls: type) -> str:

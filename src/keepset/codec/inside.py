@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from keepset.codec import tags
-from keepset.codec.failures import FOREIGN, malformed, type_name
+from keepset.codec.failures import malformed, type_name
 from keepset.codec.markers import BlobRef, StoredError, Withheld
 from keepset.codec.nodes import Build, Form, Leaf, Lookup, Node, Read
 
@@ -53,7 +53,7 @@ def _split_exception(value: BaseException) -> list[Any]:
         message = str(value)
     except RecursionError:
         raise
-    except FOREIGN:
+    except Exception:  # noqa: BLE001 - the `__str__` of any exception, which may be broken
         message = ""
     # A subclass of str would be an unknown type; what is said counts, not who says it.
     return [type_name(type(value)), {MESSAGE: str.__str__(message)}]

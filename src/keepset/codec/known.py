@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import enum
-import types
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 from keepset.codec import arrays, frames, inside, opaque, standard, tags
 from keepset.codec.entry import Entry
 from keepset.codec.failures import bad, refused, type_name
 from keepset.codec.nodes import Build, Form, Lookup, Read
-from keepset.codec.objects import Reader, members_of, read_flag, read_member, reader_of
+from keepset.codec.objects import Reader, read_flag, read_member, reader_of
 from keepset.codec.objects import form_of as object_form_of
 from keepset.codec.registry import TypeRegistry
-from keepset.errors import PolicyError
+from keepset.codec.unknown import unknown
 
 _SECRETS = frozenset({"Secret", "SecretBytes", "SecretStr", "SecretString", "SecretValue"})
-_CODE = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
-_HANDLES = ("acquire", "fileno", "cursor")
-_CLOSED = ("close", "aclose", "shutdown")
 
 
 class Known:
@@ -65,7 +59,7 @@ class Known:
         if form is None:
             form = self._find(cls)
             if form is None:
-                raise _unknown(cls)
+                raise unknown(cls)
             self.forms[cls] = form
         return form
 
@@ -124,52 +118,3 @@ def _flag(payload: list[Any], lookup: Lookup) -> Any:
 def _is_secret(cls: type) -> bool:
     named = any(base.__name__ in _SECRETS for base in cls.__mro__)
     return named or hasattr(cls, "get_secret_value")
-
-
-def _unknown(cls: type) -> PolicyError:
-    return refused(
-        f"{type_name(cls)} is not a type that can be stored", "codec.unknown-type", _advice(cls)
-    )
-
-
-def _advice(cls: type) -> str:
-    for applies, advice in _ADVICE:
-        if applies(cls):
-            return advice
-    name = f'keepset.register("{cls.__name__.lower()}/1", {cls.__name__}'
-    if issubclass(cls, enum.Enum) or members_of(cls) is not None:
-        return f"Register it: {name}), or name the class in the contract's annotations."
-    return (
-        f"Register it with a pair of functions: {name}, to=…, back=…), or declare the field as "
-        "Drop()."
-    )
-
-
-def _is_handle(cls: type) -> bool:
-    return cls.__module__ == "_thread" or any(hasattr(cls, name) for name in _HANDLES)
-
-
-def _is_code(cls: type) -> bool:
-    return issubclass(cls, _CODE)
-
-
-def _is_used_up(cls: type) -> bool:
-    return issubclass(cls, Iterator | AsyncIterator | Awaitable)
-
-
-def _is_closed(cls: type) -> bool:
-    return any(hasattr(cls, name) for name in _CLOSED)
-
-
-def _is_view(cls: type) -> bool:
-    return cls is memoryview
-
-
-_HANDLE = "It is a live handle: declare the field as Reopen(factory), or as Drop()."
-_ADVICE: tuple[tuple[Callable[[type], bool], str], ...] = (
-    (_is_code, "Code and classes are not state: keep a name, or declare the field as Drop()."),
-    (_is_handle, _HANDLE),
-    (_is_used_up, "It can be used up only once: keep a list of what it gives, or declare Drop()."),
-    (_is_closed, _HANDLE),
-    (_is_view, "Keep bytes(…) of it."),
-)

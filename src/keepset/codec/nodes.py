@@ -53,6 +53,6 @@ Form: TypeAlias = Leaf | Node
 Lookup: TypeAlias = Callable[[object], Entry]
 """Finds the class that a stored name stands for; a DecodeError where there is none."""
 Read: TypeAlias = Callable[[bytes], Any]
-"""Turns an extension's raw bytes into a value; may raise anything in `failures.FOREIGN`."""
+"""Turns an extension's raw bytes into a value; may raise any Exception."""
 Build: TypeAlias = Callable[[list[Any], Lookup], Any]
-"""Turns an extension's unpacked items into a value; may raise anything in `failures.FOREIGN`."""
+"""Turns an extension's unpacked items into a value; may raise any Exception."""

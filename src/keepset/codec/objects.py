@@ -18,9 +18,10 @@ import msgspec
 
 from keepset.codec import models, tags
 from keepset.codec.entry import Entry
-from keepset.codec.failures import FOREIGN, bad, malformed, refused, type_name
+from keepset.codec.failures import bad, malformed, refused, type_name
 from keepset.codec.fields import HASH, Default, Members
 from keepset.codec.nodes import Form, Node
+from keepset.errors import KeepsetError
 
 Reader: TypeAlias = Callable[[list[Any]], Any]
 """Makes an instance from the items of an object's extension."""
@@ -257,9 +258,9 @@ def _converter(name: str, cls: type, to: Callable[[Any], object]) -> Callable[[A
     def split(value: Any) -> list[Any]:
         try:
             return [name, to(value)]
-        except RecursionError:
+        except (KeepsetError, RecursionError):
             raise
-        except FOREIGN as error:
+        except Exception as error:
             raise refused(
                 f"{type_name(cls)}: its registered `to` raised {type_name(type(error))}",
                 "codec.failed-to",
@@ -274,9 +275,9 @@ def _back(name: str, cls: type, back: Callable[[Any], Any]) -> Reader:
         _, plain = payload
         try:
             return back(plain)
-        except RecursionError:
+        except (KeepsetError, RecursionError):
             raise
-        except FOREIGN as error:
+        except Exception as error:
             raise bad(
                 f"{name}: the registered `back` of {type_name(cls)} raised "
                 f"{type_name(type(error))}",

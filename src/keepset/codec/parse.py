@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from keepset.codec import tags
-from keepset.codec.failures import FOREIGN, bad, malformed
+from keepset.codec.failures import bad, malformed
 from keepset.codec.known import Known
-from keepset.errors import DecodeError
+from keepset.errors import DecodeError, KeepsetError
 
 _DEPTH = 1024
 """Arrays, maps and extensions within each other: what the codec writes has at most three for
@@ -179,9 +179,9 @@ class Parse:
 def _guarded(tag: int, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
-    except (DecodeError, RecursionError):
+    except (KeepsetError, RecursionError):
         raise
-    except FOREIGN as error:
+    except Exception as error:  # a class's own hash, comparison or factory may raise anything
         raise malformed(_name(tag)) from error
 
 

@@ -14,6 +14,7 @@ from keepset.codec.nodes import VALUE, Form, Leaf, Node
 from keepset.codec.numeric import write_integer
 from keepset.codec.path import Path
 from keepset.codec.standard import write_text
+from keepset.codec.unknown import CODE, unknown
 from keepset.errors import PolicyError
 
 DEPTH = 256
@@ -158,11 +159,20 @@ class Walk:
         elif cls is dict:
             self._push(value, depth, *_mapping(value), below)
         else:
-            form = self._form(cls)
+            form = self._form_of(value)
             if isinstance(form, Leaf):
                 return extension(form.tag, form.write(value))
             self._push(value, depth, *_object(form, value), below)
         return None
+
+    def _form_of(self, value: object) -> Form:
+        try:
+            return self._form(type(value))
+        except PolicyError as error:
+            own = getattr(value, "__dict__", None)
+            if error.code != CODE or type(own) is not dict:
+                raise
+        raise unknown(type(value), own)
 
     def _push(
         self,

@@ -22,7 +22,7 @@ from keepset.scan.reasons import (
     advice,
 )
 from keepset.scan.responses import response
-from keepset.scan.walk import Children, Parts, Walk, items_of
+from keepset.scan.walk import Children, Parts, Walk, items_of, message_of
 
 _BEGINS_A_PATH: Final = "/\\f"
 _TEXT: Final = frozenset({str})
@@ -118,7 +118,7 @@ class Leaves(Walk):
         if sort is _Sort.OBJECT:
             return self._object(value, path)
         if sort is _Sort.EXCEPTION:
-            return self.opened(value) or (("message", str(value)),)
+            return self.opened(value) or (("message", message_of(value)),)
         self._leaf(sort, value, path, name, above)
         return None
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.reasons import SECRET_KINDS
 from keepset.scan.texts import marker, masked
-from keepset.scan.walk import Parts, items_of
+from keepset.scan.walk import Parts, items_of, message_of
 
 _DEEPEST: Final = 32
 
@@ -91,7 +91,7 @@ def _child(value: object, element: str | int, parts: Parts) -> object:
         return value[element]  # type: ignore[index]  # a list or a tuple
     found = dict(parts(value) or ())
     if isinstance(value, BaseException) and element not in found:
-        return str(value)
+        return message_of(value)
     return found[element]
 
 
@@ -130,7 +130,7 @@ class _Rebuild:
         for item in items_of(value, self.parts):
             key, new = item.key, item.child
             # What is under a key that is a secret has the key's place in its path.
-            for at in (item.place, item.element):
+            for at in dict.fromkeys((item.place, item.element)):
                 child = node.below.get(at)
                 if child is not None and child.key:
                     key = _other_than(out, self._leaf(key, child.key, hashable=True))

@@ -78,8 +78,16 @@ def opened(value: object, parts: Parts) -> tuple[tuple[str | int, object], ...] 
     try:
         children = parts(value)
         return None if children is None else tuple(children)
-    except PolicyError:
+    except (PolicyError, RecursionError):
         return None
+
+
+def message_of(error: BaseException) -> str:
+    """Give the text of an exception; nothing where its `__str__` fails."""
+    try:
+        return str.__str__(str(error))
+    except Exception:  # noqa: BLE001 - the `__str__` of any exception, which may be broken
+        return ""
 
 
 class Walk(ABC):
