@@ -55,13 +55,34 @@ def raised() -> set[Raised]:
     makers = {(path, name): maker for path, tree in trees.items() for name, maker in _makers(tree)}
     found: set[Raised] = set()
     for path, tree in trees.items():
-        origins = _origins(tree)
+        origins, constants = _origins(tree), _constants(tree)
         for call, around in _calls(tree):
             name = _called(call)
             known = makers.get((path, name)) or makers.get((origins.get(name, ""), name))
-            for cls, code in _made(call, known, around):
+            for cls, code in _made(_spelt_out(call, constants), known, around):
                 found.add(Raised(cls, code, f"{path}:{call.lineno}"))
     return found
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.Constant]:
+    """The texts that a module gives a name."""
+    return {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+
+
+def _spelt_out(call: ast.Call, constants: dict[str, ast.Constant]) -> ast.Call:
+    """The call with the module's constants in place of their names."""
+
+    def spelt(value: ast.expr) -> ast.expr:
+        return constants.get(value.id, value) if isinstance(value, ast.Name) else value
+
+    keywords = [ast.keyword(keyword.arg, spelt(keyword.value)) for keyword in call.keywords]
+    return ast.Call(call.func, [spelt(argument) for argument in call.args], keywords)
 
 
 def _origins(tree: ast.Module) -> dict[str, str]:
