@@ -145,3 +145,15 @@ def test_a_word_that_was_changed_in_a_row_is_noticed(tmp_path: Path, table: str)
     with ks.open(f"sqlite:///{path}") as store:
         (problem,) = store.verify().problems
         assert problem.code == "integrity.digest"
+
+
+@pytest.mark.parametrize("column", ["status", "name", "checkpoint", "parent"])
+def test_a_history_never_shows_a_header_that_was_changed(tmp_path: Path, column: str) -> None:
+    fill(tmp_path / "a.db", 10)
+    fifth = "where id & 4294967295 = 5"
+    damage(tmp_path / "a.db", f"update step set {column} = 'done' {fifth}")  # noqa: S608 - our names
+    with ks.open(f"sqlite:///{tmp_path / 'a.db'}") as store:
+        with pytest.raises(IntegrityError):
+            store.run(Chat, "r").history()
+        with pytest.raises(IntegrityError):
+            store.inspect("r").history()

@@ -280,11 +280,19 @@ def _headers(row: SegmentRow) -> tuple[list[StepRow], list[str]]:
 
 
 def all_headers(steps: Iterable[StepRow], segments: Iterable[SegmentRow]) -> list[StepRow]:
-    """Give the headers of packed and unpacked steps together, in order of seq."""
-    headers = [
-        row for segment in segments if segment.field == HEADER for row in unpack_headers(segment)
-    ]
-    headers.extend(steps)
+    """Give the headers of packed and unpacked steps together, in order of seq.
+
+    Raises:
+        IntegrityError: A row is not what its digest says.
+        DecodeError: A segment of headers cannot be read.
+    """
+    headers: list[StepRow] = []
+    for segment in segments:
+        if segment.field == HEADER:
+            headers += unpack_headers(segment)
+    for step in steps:
+        check_step(step)
+        headers.append(step)
     return sorted(headers, key=lambda row: row.seq)
 
 
