@@ -86,8 +86,8 @@ class LineMemory:
     @property
     def size(self) -> int:
         """Bytes that the memory takes, nearly."""
-        fields = sum(field.size for field in self.fields.values())
-        return fields + sum(step.size for step in self.tail)
+        fields = sum([field.size for field in self.fields.values()])
+        return fields + sum([step.size for step in self.tail])
 
     def on(self, line: int) -> LineMemory:
         """The same memory, once the line has its number."""

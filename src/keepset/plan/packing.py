@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -50,22 +50,29 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class TailStep:
-    """An unpacked step as its writer remembers it; the row is without its changes."""
+    """An unpacked step as its writer remembers it.
+
+    Attributes:
+        row: The step's row, without its changes.
+        changes: The differences by field.
+        size: Bytes of the differences.
+    """
 
     row: StepRow
     changes: Mapping[str, Difference]
-
-    @property
-    def size(self) -> int:
-        """Bytes of the differences."""
-        return sum(len(difference.op) for difference in self.changes.values())
+    size: int
 
 
 def is_full(tail: Sequence[TailStep]) -> bool:
     """Tell whether it is time to pack the unpacked steps."""
     if len(tail) >= STEPS_PER_SEGMENT:
         return True
-    return sum(step.size for step in tail) > BYTES_PER_SEGMENT
+    return sum([step.size for step in tail]) > BYTES_PER_SEGMENT
+
+
+def remembered(row: StepRow, changes: Mapping[str, Difference]) -> TailStep:
+    """Remember a step; its differences are kept once, apart from each other."""
+    return TailStep(replace(row, changes=b""), changes, len(row.changes))
 
 
 def step_digest(row: StepRow) -> bytes:

@@ -17,6 +17,7 @@ from keepset.plan.packing import (
     is_full,
     join_changes,
     pack_segments,
+    remembered,
     step_digest,
 )
 from keepset.plan.replay import History, Moment, Replay
@@ -147,7 +148,7 @@ class _Writer:
         if is_full(self._tail):
             self._segments += pack_segments(self._tail, compressed=self._compressed)
             self._tail, self._steps = [], []
-        self._tail.append(TailStep(replace(row, changes=b""), changes))
+        self._tail.append(remembered(row, changes))
         self._steps.append(row)
         self._seqs.append(row.seq)
         self._parent = row.checkpoint

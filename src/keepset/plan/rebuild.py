@@ -14,6 +14,7 @@ from keepset.plan.memory import FieldMemory, LineMemory
 from keepset.plan.packing import (
     Difference,
     TailStep,
+    remembered,
     split_changes,
     unframe,
     unpack_headers,
@@ -131,7 +132,7 @@ def _tail_step(step: StepRow, columns: dict[str, _Column], codec: Codec) -> Tail
         column = _column(columns, name)
         column.add(step.seq, previous, codec.unpack(packed), len(packed))
         changes[name] = Difference(packed, column.base, previous)
-    return TailStep(replace(step, changes=b""), changes)
+    return remembered(step, changes)
 
 
 def _broken(name: str) -> IntegrityError:

@@ -19,6 +19,7 @@ from keepset.plan.packing import (
     is_full,
     join_changes,
     pack_segments,
+    remembered,
     step_digest,
 )
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
@@ -247,7 +248,7 @@ def _lay(
         head=step.seq,
         checkpoint=step.checkpoint,
         fields=fields,
-        tail=(*tail, TailStep(replace(step, changes=b""), differences)),
+        tail=(*tail, remembered(step, differences)),
         blobs=memory.blobs | recorder.large.refs if recorder.large.refs else memory.blobs,
     )
     blobs = tuple(recorder.large.rows.values())
