@@ -3,6 +3,7 @@
 import collections
 import copy
 import dataclasses
+import traceback
 from types import SimpleNamespace
 from typing import Annotated, Any, NamedTuple, TypedDict
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
+from keepset.codec import Withheld
 from keepset.contracts import Drop, Extract, Keep, contract_of
 from keepset.contracts.paths import parse_glob
 from keepset.contracts.pruned import pruned
@@ -187,6 +189,38 @@ def test_an_index_counts_from_the_end_where_it_is_negative() -> None:
 
 def test_a_function_extracts_and_its_result_may_be_anything() -> None:
     assert CONTRACT.admit({"size": [1, 2, 3]}) == {"size": 3}
+
+
+class OddError(Exception):
+    """An Exception and no more."""
+
+
+class Hostile:
+    @property
+    def choices(self) -> object:
+        raise OddError("planted")
+
+
+def refuse(value: object) -> object:
+    raise OddError(f"planted {value}")
+
+
+@pytest.mark.parametrize("what", [refuse, "choices[0]"])
+def test_an_exception_of_what_extracts_is_told_by_its_type_alone(what: Any) -> None:
+    contract = contract_of(state(answer=Annotated[str, Extract(what)]))
+    with pytest.raises(PolicyError) as caught:
+        contract.admit({"answer": Hostile()})
+    assert caught.value.code == "extract.failed"
+    assert caught.value.message.startswith("answer: ")
+    assert "OddError" in caught.value.message
+    assert "planted" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_an_error_of_ours_inside_a_function_that_extracts_is_the_one_that_is_seen() -> None:
+    contract = contract_of(state(answer=Annotated[str, Extract(lambda value: f"{value}!")]))
+    with pytest.raises(PolicyError) as caught:
+        contract.admit({"answer": Withheld("secret.name", "answer")})
+    assert caught.value.code == "secret.withheld"
 
 
 def test_a_plain_value_is_already_extracted() -> None:

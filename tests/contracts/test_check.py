@@ -29,6 +29,7 @@ from keepset.contracts import (
     contract_of,
     serialisable,
 )
+from keepset.errors import SchemaError
 from tests.contracts.making import state
 
 
@@ -46,6 +47,41 @@ def found(**fields: Any) -> list[tuple[str, str, str]]:
 
 def kept(annotation: Any) -> list[tuple[str, str, str]]:
     return found(field=Annotated[annotation, Keep(max_bytes=1000)])
+
+
+def function() -> int:
+    return 1
+
+
+class Maker:
+    def __call__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [function, Maker(), Maker().__call__, partial(function), len, np.array],
+)
+def test_a_function_in_place_of_a_type_is_an_error_with_its_path(annotation: Any) -> None:
+    assert kept(annotation) == [("error", "codec.unknown-type", "field")]
+    assert kept(list[annotation]) == [("error", "codec.unknown-type", "field[*]")]
+    assert found(field=Annotated[annotation, Reopen(function)]) == []
+
+
+@pytest.mark.parametrize("lock", [threading.Lock, threading.RLock])
+def test_a_lock_is_an_error_whether_it_is_a_class_or_a_function(lock: Any) -> None:
+    """Both are functions in Python 3.11; a class since 3.13."""
+    (problem,) = check(state(lock=Annotated[lock, Keep()]))
+    assert (problem.code, problem.severity, problem.path) == ("codec.unknown-type", "error", "lock")
+    assert "Reopen" in problem.hint
+
+
+@pytest.mark.parametrize("name", ["", "docs#pin", "#"])
+def test_a_name_that_keepset_cannot_store_a_field_under_is_an_error(name: str) -> None:
+    made = state(**{name: Annotated[int, Keep()]})
+    assert [(p.code, p.severity) for p in check(made)] == [("field.name", "error")]
+    with pytest.raises(SchemaError, match=r"field\.name"):
+        contract_of(made)
 
 
 @dataclasses.dataclass

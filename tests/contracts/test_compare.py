@@ -174,11 +174,42 @@ def test_each_difference_is_a_sentence_and_what_stops_a_run_stands_first() -> No
     assert found.sentences[1].startswith("new: it is new")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"format": 1}', "x"])
+SOUND = contract_of(state(a=K)).structure
+DEEP = "[" * 5_000 + "]" * 5_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "{}", "null", '{"format": 1}', "x", "7", '"text"'),
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        DEEP,
+        '{"format":1,"fields":[],"classes":{}}',
+        '{"format":1,"fields":{},"classes":[]}',
+        '{"format":1,"fields":{"a":7},"classes":{}}',
+        '{"format":1,"fields":{"a":{"type":"str"}},"classes":{}}',
+        '{"format":1,"fields":{"a":{"rule":{"kind":7},"type":"str"}},"classes":{}}',
+        '{"format":1,"fields":{"a":{"rule":{"kind":"Keep"},"type":{"union":7}}},"classes":{}}',
+        SOUND.replace('"classes":{}', f'"classes":{{"A":{"[" * 200}{"]" * 200}}}'),
+        SOUND[:-1],
+    ],
+    ids=lambda text: text[:60],
+)
 def test_a_text_that_is_no_structure_is_an_error(text: str) -> None:
     with pytest.raises(DecodeError) as caught:
         compare(text, contract_of(state(a=K)))
     assert caught.value.code == "contract.structure"
+
+
+@pytest.mark.parametrize(
+    "value", [None, 7, [], {}, "str", {"class": "A"}, {"class": []}, [[["x"]]]]
+)
+def test_whatever_stands_for_a_type_or_a_class_there_is_an_answer(value: object) -> None:
+    rule = {"kind": "Keep", "more": value}
+    field = {"rule": rule, "type": value, "optional": value}
+    read = {"format": 1, "fields": {"a": field, "b": field}, "classes": {"A": value}}
+    assert not compare(json.dumps(read), contract_of(state(a=K))).compatible
 
 
 def test_a_structure_of_a_newer_release_is_an_error_of_its_own() -> None:

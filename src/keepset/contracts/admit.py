@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from keepset.codec.failures import type_name
 from keepset.contracts.fields import Field
 from keepset.contracts.forms import variants
 from keepset.contracts.instances import refuse_unknown
 from keepset.contracts.paths import Element, parse_glob, parse_path
 from keepset.contracts.pruned import pruned
 from keepset.contracts.rules import MISSING, Drop, Extract, Keep
-from keepset.errors import PolicyError
+from keepset.errors import KeepsetError, PolicyError
 
 _LEAVES = (bool, int, float, complex, str, bytes, bytearray, type(None))
 
@@ -48,13 +49,18 @@ def _admit(field: Field, value: object, values: Mapping[str, object], *, given: 
 
 
 def _extract(field: Field, rule: Extract, value: object) -> object:
-    if not isinstance(rule.what, str):
-        return rule.what(value)
-    part = value
-    for element in parse_path(rule.what):
-        part = _enter(part, element)
-        if part is MISSING:
-            break
+    try:
+        part = rule.what(value) if not isinstance(rule.what, str) else _part(value, rule.what)
+    except KeepsetError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the function, or a property, is not ours
+        # The text of the error may hold the value, so that only its type is told.
+        raise PolicyError(
+            f"{field.name}: what it extracts from a {type_name(type(value))} failed with "
+            f"{type_name(type(error))}",
+            code="extract.failed",
+            hint="Call the function on such a value by itself to see why, and mend it.",
+        ) from None
     if part is not MISSING:
         return part
     if _is_extracted(field, value):
@@ -64,6 +70,14 @@ def _extract(field: Field, rule: Extract, value: object) -> object:
         code="extract.path",
         hint="Correct the path of Extract, or give a function that handles this kind of value.",
     )
+
+
+def _part(value: object, path: str) -> object:
+    for element in parse_path(path):
+        value = _enter(value, element)
+        if value is MISSING:
+            break
+    return value
 
 
 def _enter(value: Any, element: Element) -> object:

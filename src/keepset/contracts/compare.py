@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from keepset.contracts.contract import Contract
 from keepset.contracts.fields import Field
@@ -16,6 +16,8 @@ from keepset.contracts.order import uses
 from keepset.contracts.rules import MISSING
 from keepset.contracts.structure import FORMAT, canonical
 from keepset.errors import DecodeError, SchemaError
+
+_DEEPEST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +127,48 @@ def _read(structure: str) -> _Shape:
     try:
         read = json.loads(structure)
         version, shape = read["format"], _Shape(read["fields"], read["classes"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise DecodeError(
-            "the stored structure of the contract cannot be read",
-            code="contract.structure",
-            hint="Run `keepset verify` on the store.",
-        ) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _unreadable() from error
     if version != FORMAT:
         raise SchemaError(
             f"the contract was stored in format {version}, and this release reads {FORMAT}",
             code="contract.structure-format",
             hint="Use the release of keepset that wrote the run, or a newer one.",
         )
+    mappings = isinstance(shape.fields, dict) and isinstance(shape.classes, dict)
+    if not mappings or _is_deep(read) or not all(map(_is_field, shape.fields.values())):
+        raise _unreadable()
     return shape
+
+
+def _unreadable() -> DecodeError:
+    return DecodeError(
+        "the stored structure of the contract cannot be read",
+        code="contract.structure",
+        hint="Run `keepset verify` on the store.",
+    )
+
+
+def _is_field(described: object) -> bool:
+    """Say whether a field has what is read of it: a rule with a kind, the members of a union."""
+    if not isinstance(described, dict) or not isinstance(described.get("rule"), dict):
+        return False
+    kind = described.get("type")
+    union = kind.get("union", []) if isinstance(kind, dict) else []
+    return isinstance(described["rule"].get("kind"), str) and isinstance(union, list)
+
+
+def _is_deep(read: object) -> bool:
+    """Say whether JSON nests deeper than any structure does, and than a stack may have room for."""
+    level = [read]
+    for _ in range(_DEEPEST):
+        level = [
+            child
+            for node in level
+            if isinstance(node, dict | list)
+            for child in (node.values() if isinstance(node, dict) else node)
+        ]
+    return bool(level)
 
 
 def _added(field: Field, old: _Shape, fields: Mapping[str, Field]) -> Difference:

@@ -70,7 +70,8 @@ class Contract:
 
         Raises:
             UsageError: ``state.wrong-type`` for another kind of object, ``state.unknown-field``
-                for a field that the contract does not have.
+                for a field that the contract does not have, ``state.undeclared-attribute`` for an
+                instance that holds something beside its fields.
         """
         return values_of(self.state, self.fields, state)
 
@@ -101,7 +102,7 @@ class Contract:
 
         Raises:
             UsageError: ``state.unknown-field``.
-            PolicyError: ``extract.path`` or ``without.required``.
+            PolicyError: ``extract.path``, ``extract.failed`` or ``without.required``.
         """
         return admitted(self.fields, values, changed)
 

@@ -115,6 +115,9 @@ def _misdeclared(member: Member) -> Iterator[Problem]:
     name, metadata = member.name, member.metadata
     if not name:
         yield Problem("field.name", "error", name, "a field has no name", "Give it one.")
+    if "#" in name:
+        message = "a field has a # in its name, which marks what keepset stores beside a field"
+        yield Problem("field.name", "error", name, message, "Give it another name.")
     rules = [item for item in metadata if isinstance(item, Rule)]
     if len(rules) > 1:
         kinds = " and ".join(rule.kind for rule in rules)

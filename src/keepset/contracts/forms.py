@@ -62,7 +62,7 @@ def _of_class(source: Any, cls: Any, arguments: tuple[Any, ...]) -> Form:
     if cls is LiteralString:
         return Form("class", str, str)
     if not isinstance(cls, type) or cls in (object, Any):
-        return Form("any", object, Any)
+        return Form("any", object, source)
     return Form("enum" if issubclass(cls, Enum) else "class", cls, source, arguments)
 
 

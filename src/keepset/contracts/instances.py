@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from keepset.contracts.beside import refuse_beside
 from keepset.contracts.fields import Field, require_state
 from keepset.contracts.records import kind_of
 from keepset.contracts.rules import MISSING
@@ -33,7 +34,8 @@ def values_of(state_type: Any, fields: Mapping[str, Field], state: object) -> di
     """Give the fields that a state has, in the order of their declaration.
 
     Raises:
-        UsageError: ``state.wrong-type`` or ``state.unknown-field``.
+        UsageError: ``state.wrong-type``, ``state.unknown-field`` or
+            ``state.undeclared-attribute``.
     """
     cls = require_state(state_type)
     if kind_of(cls) == "typeddict":
@@ -45,6 +47,7 @@ def values_of(state_type: Any, fields: Mapping[str, Field], state: object) -> di
     if type(state) is not cls:
         raise _wrong(cls, f"a {cls.__qualname__}", state)
     refuse_unknown(fields, getattr(state, "model_extra", None) or (), cls.__qualname__)
+    refuse_beside(state, fields)
     found = {name: getattr(state, name, MISSING) for name in fields}
     return {name: value for name, value in found.items() if value is not MISSING}
 

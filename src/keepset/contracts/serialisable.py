@@ -67,6 +67,14 @@ def _has_parts(form: Form) -> bool:
 
 def _judge(form: Form, path: str, known: Known) -> Problem | None:
     cls = form.origin
+    if form.kind == "any" and _is_function(form.source):
+        name = getattr(form.source, "__qualname__", type(form.source).__qualname__)
+        message = f"{name} can be called, but it is no type, so that anything could be stored here"
+        hint = (
+            "Name the type of what it gives. If that is a handle, such as a lock: "
+            f"Annotated[…, ks.Reopen({name})]."
+        )
+        return Problem("codec.unknown-type", "error", path, message, hint)
     if form.kind != "class" or is_atom(cls) or cls in _COLLECTIONS or cls in _MANY:
         return None
     if _is_open(cls) and GLOBAL.of_class(cls) is None:
@@ -83,6 +91,14 @@ def _judge(form: Form, path: str, known: Known) -> Problem | None:
         hint = "Use an array of numbers or texts, or a list."
         return Problem("codec.unknown-type", "error", path, message, hint)
     return None
+
+
+def _is_function(annotation: object) -> bool:
+    """Say whether something stands as a type that is a function: ``threading.Lock`` is one."""
+    if isinstance(annotation, type) or not callable(annotation):
+        return False
+    # The forms of the module typing can be called as well, so that it can say that they cannot.
+    return type(annotation).__module__ not in ("typing", "typing_extensions", "annotationlib")
 
 
 def is_atom(cls: type[Any]) -> bool:
