@@ -23,6 +23,14 @@ def test_ids_are_uuids_of_version_7_and_always_rise() -> None:
     assert first.int >> 80 == now
 
 
+@pytest.mark.parametrize("broken", [2**48, 2**63, 2**200, -1, -(2**63)])
+def test_a_clock_that_is_broken_for_a_moment_does_no_harm(broken: int) -> None:
+    now = uuid.UUID(new_id(now_ms())).int >> 80
+    ids = [new_id(now + 1), new_id(broken), new_id(broken), new_id(now + 2)]
+    assert ids == sorted(set(ids))
+    assert [uuid.UUID(made).int >> 80 for made in ids] == [now + 1] * 3 + [now + 2]
+
+
 def test_ids_made_by_many_threads_differ() -> None:
     made: list[str] = []
     threads = [

@@ -9,6 +9,7 @@ import uuid
 _VERSION = 0x7 << 76
 _VARIANT = 0b10 << 62
 _COUNTER_BITS = 42
+_NEVER = (1 << 48) - 1
 _lock = threading.Lock()
 _last = (0, 0)
 
@@ -17,7 +18,8 @@ def new_id(now: int) -> str:
     """Make a UUIDv7, above every other that this process has made.
 
     Args:
-        now: Milliseconds since 1970-01-01 UTC.
+        now: Milliseconds since 1970-01-01 UTC. What does not fit into 48 bits is the reading of a
+            broken clock: the id then follows the last one, and later ones are not affected.
 
     Source: RFC 9562, section 5.7, with the counter of section 6.2 (method 1): the 12 bits after
     the version and the first 30 after the variant count on within a millisecond.
@@ -26,7 +28,7 @@ def new_id(now: int) -> str:
     random = int.from_bytes(os.urandom(9), "big")
     with _lock:
         time, counter = _last
-        if now > time:
+        if time < now < _NEVER:
             time, counter = now, random >> 32 & (1 << _COUNTER_BITS - 1) - 1
         else:
             counter += 1

@@ -28,7 +28,8 @@ def open_store(  # noqa: PLR0913 - each option stands for itself, all but one by
         url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, or ``memory:``, which is a
             fresh store each time.
         tenant: Whose runs these are.
-        role: ``writer``, or ``viewer``, which never changes the store and does not create one.
+        role: ``writer``, or ``viewer``, which never changes the store and does not create one:
+            the file is opened read-only.
         mode: ``strict`` refuses what does not belong, ``protect`` never stores a secret and goes
             on, ``observe`` stores as a plain saver would and only reports. The environment's
             ``KEEPSET_MODE`` wins.
@@ -36,8 +37,9 @@ def open_store(  # noqa: PLR0913 - each option stands for itself, all but one by
             survives the end of the process, while a loss of power may take the newest saves.
         timeout: Seconds to wait for other processes that write.
         compression: Whether old steps and large values are compressed.
-        new_key: Make a new key file where the old one is lost for good. Runs of a subject are
-            then no longer found by the person's name.
+        new_key: Make a new key file where the old one is lost for good, damaged or that of another
+            store; what lies there is kept beside it. Runs of a subject are then no longer found by
+            the person's name. A key that is the store's own stays.
 
     Raises:
         UsageError: The URL or an option is not known.

@@ -10,11 +10,29 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from keepset.backends.port import Backend
-from keepset.backends.sqlite import Durability, open_memory, open_sqlite
+from keepset.backends.sqlite import (
+    Durability,
+    SQLiteBackend,
+    is_to_be_made,
+    locate,
+    open_memory,
+    open_sqlite,
+)
 from keepset.codec import GLOBAL, Codec
-from keepset.errors import NotFoundError, UsageError
+from keepset.errors import UsageError
 from keepset.plan.guard import Mode
-from keepset.providers import HashKey, file_key, fresh_key, new_id, now_ms, resolve, temporary_roots
+from keepset.providers import (
+    HashKey,
+    file_key,
+    fresh_key,
+    new_id,
+    now_ms,
+    read_key,
+    renew_key,
+    resolve,
+    temporary_roots,
+    wrong_key,
+)
 from keepset.run.services import Services
 from keepset.scan import KnownValues, Scanner
 
@@ -41,7 +59,8 @@ def open_services(url: str, options: Options) -> Services:
 
     Raises:
         UsageError: The URL or an option is not known.
-        StoreError: The place refuses.
+        NotFoundError: A viewer's store is not there.
+        StoreError: The place refuses, or the key is not the store's.
     """
     _check(options)
     mode = mode_in_force(options.mode)
@@ -74,29 +93,53 @@ def _backend_of(url: object) -> Callable[[Options], tuple[Backend, HashKey | Non
             code="store.url",
             hint="Use sqlite:///relative.db, sqlite:////absolute.db or memory:.",
         )
-    return lambda options: _open_file(Path(path), options)
+    return lambda options: _open_file(path, options)
 
 
-def _open_file(path: Path, options: Options) -> tuple[Backend, HashKey | None]:
-    """Make the key before the database, so that no store is ever without one."""
+def _open_file(name: str, options: Options) -> tuple[Backend, HashKey | None]:
+    """Open a database and its key, which lies beside the file itself, wherever links lead to it."""
+    path = locate(name)
     key_path = path.with_name(f"{path.name}.key")
-    fresh = not path.exists() or (path.is_file() and not path.stat().st_size)
-    viewing = options.role != "writer"
-    if viewing and fresh:
-        raise NotFoundError(
-            f"there is no store at {path}",
-            code="store.not-found",
-            hint="A viewer makes none; look at the path: sqlite:///runs.db is relative.",
-        )
-    if not viewing and (fresh or options.new_key) and path.parent.is_dir():
-        file_key(key_path, create=True)
-    backend = open_sqlite(path, durability=options.durability, timeout=options.timeout)
+    if options.role == "writer" and is_to_be_made(path):
+        _make_key(key_path, anew=options.new_key)  # before the database: none is ever without one
+    backend = open_sqlite(
+        path,
+        durability=options.durability,
+        timeout=options.timeout,
+        readonly=options.role != "writer",
+    )
     try:
-        lost = viewing and not key_path.exists()
-        return backend, None if lost else file_key(key_path, create=False)
+        return backend, _key_of(backend, key_path, options)
     except BaseException:
         backend.close()
         raise
+
+
+def _make_key(path: Path, *, anew: bool) -> None:
+    """Make the key of a store that is still to be made, where there is none."""
+    if anew and read_key(path) is None:
+        renew_key(path)
+    else:
+        file_key(path, create=True)
+
+
+def _key_of(backend: SQLiteBackend, path: Path, options: Options) -> HashKey | None:
+    """The key of a store; None for a viewer where it is lost.
+
+    Raises:
+        StoreError: ``store.key-file``: it is lost, damaged, open to others or of another store.
+    """
+    viewing = options.role != "writer"
+    key = read_key(path)
+    fits = key is not None and backend.knows_key(key.check)
+    if not fits and options.new_key and not viewing:
+        key = renew_key(path)
+        backend.knows_key(key.check, replace_it=True)
+    elif not fits and key is not None:
+        raise wrong_key(path)
+    elif key is None and not (viewing and not path.exists()):
+        return file_key(path, create=False)
+    return key
 
 
 def _check(options: Options) -> None:

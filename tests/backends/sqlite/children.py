@@ -93,6 +93,17 @@ class Interrupts:
             raise KeyboardInterrupt
 
 
+def view_after_fork(path: str, _run: str) -> None:
+    """Look at a store in a parent and in its child."""
+    backend = open_sqlite(path, readonly=True)
+    say(_stored(backend, "run"))
+    child = os.fork()
+    if child == 0:
+        say(_stored(backend, "run"))
+        os._exit(0)
+    say(os.waitpid(child, 0)[1])
+
+
 def _wait_for_the_word(end: threading.Event) -> None:
     sys.stdin.readline()
     end.set()
@@ -216,7 +227,7 @@ def fork_and_close(path: str, _run: str) -> None:
 if __name__ == "__main__":
     tasks = (
         *(save_until_killed, save_for, save_through_interrupts, race, open_at_once),
-        *(exit_at_once, fork, fork_and_close),
+        *(exit_at_once, fork, fork_and_close, view_after_fork),
     )
     named = {task.__name__: task for task in tasks}
     named[sys.argv[1]](sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else Path(sys.argv[2]).name)

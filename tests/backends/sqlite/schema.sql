@@ -62,7 +62,8 @@ CREATE TABLE step (
 CREATE TABLE store (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   uuid BLOB NOT NULL,
-  created INTEGER NOT NULL
+  created INTEGER NOT NULL,
+  key_check BLOB
 ) STRICT;
 CREATE TABLE subject (
   run INTEGER NOT NULL REFERENCES run (id),

@@ -6,15 +6,17 @@ import asyncio
 import os
 import sqlite3
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from keepset.backends.outcome import Outcome
 from keepset.backends.port import Settings
-from keepset.backends.sqlite.connecting import Durability, Place, open_store
-from keepset.backends.sqlite.files import file_sizes
+from keepset.backends.sqlite import queries
+from keepset.backends.sqlite.connecting import Durability, Place, open_store, open_viewer
+from keepset.backends.sqlite.failures import DAMAGED, READ_ONLY, failure
+from keepset.backends.sqlite.files import file_sizes, locate
 from keepset.backends.sqlite.forks import GATE, watch
 from keepset.backends.sqlite.operations import ERASING, operation
 from keepset.backends.sqlite.reading import Readers
@@ -35,6 +37,7 @@ def open_sqlite(
     *,
     durability: Durability = "full",
     timeout: float = TIMEOUT,
+    readonly: bool = False,
 ) -> SQLiteBackend:
     """Open the store in a SQLite file; one that is not there yet is made.
 
@@ -43,12 +46,17 @@ def open_sqlite(
         durability: ``full``: what was saved survives a loss of power. ``normal``: it survives the
             end of the process; a loss of power may take the last saves, each of them whole.
         timeout: Seconds to wait for another process's lock.
+        readonly: Only look: the file has to be there, nothing in it is changed, and every write is
+            refused with ``store.read-only``. SQLite itself may put an empty log and its index
+            beside a file that nobody has open.
 
     Raises:
+        UsageError: No file can have this path.
+        NotFoundError: ``store.not-found``: there is nothing to look at.
         StoreError: The place cannot hold a store, or the file is not ours to write to.
         IntegrityError: The file is damaged.
     """
-    return SQLiteBackend(Place(Path(path).resolve(), durability, timeout))
+    return SQLiteBackend(Place(locate(path), durability, timeout, readonly))
 
 
 def open_memory() -> SQLiteBackend:
@@ -67,8 +75,9 @@ class SQLiteBackend:
         """Open the store; see `open_sqlite`."""
         self._place = place
         with GATE.mine():
-            self._writer = Writer(place, open_store(place))
-            self._readers = Readers(place)
+            seen = open_viewer(place) if place.readonly else None
+            self._readers = Readers(place, seen)
+            self._writer = Writer(place, None if place.readonly else open_store(place))
             watch(self)
         self._finish = weakref.finalize(self, _finish, self._writer, self._readers)
 
@@ -81,6 +90,7 @@ class SQLiteBackend:
         work = partial(_run, plan)
         if self._in_caller(plan):
             return self._measured(plan, self._readers.read(work))
+        self._require_writer()
         result: R = self._writer.execute(work, erases=isinstance(plan, ERASING))
         return result
 
@@ -90,6 +100,7 @@ class SQLiteBackend:
         Raises:
             KeepsetError: The write was not even begun.
         """
+        self._require_writer()
         self._writer.settle(partial(_run, plan), outcome, erases=isinstance(plan, ERASING))
 
     async def aexecute(self, plan: Plan[R]) -> R:
@@ -103,9 +114,14 @@ class SQLiteBackend:
         work = partial(_run, plan)
         if self._in_caller(plan):
             return self._measured(plan, await asyncio.to_thread(self._readers.read, work))
+        self._require_writer()
         future = self._writer.submit(work, erases=isinstance(plan, ERASING))
         result: R = await asyncio.shield(asyncio.wrap_future(future))
         return result
+
+    def _require_writer(self) -> None:
+        if self._place.readonly:
+            raise failure(READ_ONLY, str(self._place), "it was opened to look only")
 
     def _in_caller(self, plan: Plan[Any]) -> bool:
         return isinstance(plan, Read) and self._place.path is not None
@@ -118,14 +134,40 @@ class SQLiteBackend:
         return result
 
     def settings(self) -> Settings:
-        """Read which settings are in force on the connection that writes.
+        """Read which settings are in force on the connection that writes, or else that reads.
 
         Raises:
             StoreError: The store is closed.
         """
         work = partial(read_settings, place=self._place)
-        settings: Settings = self._writer.execute(work)
+        settings: Settings
+        settings = self._readers.read(work) if self._place.readonly else self._writer.execute(work)
         return settings
+
+    def knows_key(self, check: Callable[[bytes], bytes], *, replace_it: bool = False) -> bool:
+        """Tell whether the store's keyed hashes were made with a key.
+
+        The first key that a writer brings is recorded by its check value, as is one that replaces
+        another.
+
+        Args:
+            check: Gives the key's check value for the store's own id.
+            replace_it: Whether the key takes the place of the one that is recorded.
+
+        Raises:
+            IntegrityError: The store's own row is missing.
+        """
+        own = self._place.path is not None
+        rows = self._readers.read(_own_row) if own else self._writer.execute(_own_row)
+        if not rows:
+            raise failure(DAMAGED, str(self._place), "its own row is missing")
+        ((store, known),) = rows
+        mine = check(store)
+        if self._place.readonly or (known is not None and not replace_it):
+            return known in (None, mine)
+        if known != mine:
+            self._writer.execute(lambda c: c.execute(queries.SET_KEY_CHECK, (mine,)).rowcount)
+        return True
 
     def close(self) -> None:
         """Finish the writes that wait, then let go of files and threads; may be called again."""
@@ -145,6 +187,10 @@ class SQLiteBackend:
 
 def _run(plan: Plan[R], connection: sqlite3.Connection) -> R:
     return interpret(connection, operation(plan))
+
+
+def _own_row(connection: sqlite3.Connection) -> list[tuple[bytes, bytes | None]]:
+    return connection.execute(queries.STORE).fetchall()
 
 
 def _finish(writer: Writer, readers: Readers) -> None:

@@ -9,7 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from keepset.backends.sqlite.failures import DRIVER_ERRORS, NO_LOG, failure, translate
+from keepset.backends.sqlite.failures import (
+    DRIVER_ERRORS,
+    NO_INDEX,
+    NO_LOG,
+    NO_STORE,
+    READ_ONLY,
+    failure,
+    lacks_index,
+    translate,
+)
 from keepset.backends.sqlite.files import (
     PRIVATE,
     check_file,
@@ -51,11 +60,13 @@ class Place:
         path: The database, absolute, links followed; None for a private one in memory.
         durability: What a loss of power may take.
         timeout: Seconds to wait for a lock of another process.
+        readonly: Whether nothing is written: no row, no schema, no setting of the file.
     """
 
     path: Path | None
     durability: Durability
     timeout: float
+    readonly: bool = False
 
     def __str__(self) -> str:
         return "memory" if self.path is None else str(self.path)
@@ -103,6 +114,47 @@ def _prepare(connection: sqlite3.Connection, place: Place) -> None:
         patiently(partial(connection.execute, pragma), patience)
 
 
+def open_viewer(place: Place) -> sqlite3.Connection:
+    """Open the first connection to a store that is only looked at.
+
+    Raises:
+        NotFoundError: ``store.not-found``: there is no file, or an empty one.
+        StoreError: The place or the file cannot be used, or needs a writer first.
+        IntegrityError: The file is damaged.
+    """
+    check_version(sqlite3.sqlite_version_info)
+    path, newest = place.path, newest_schema()
+    if path is None:
+        raise failure(NO_STORE, str(place), "memory")
+    with GATE.opening:
+        check_place(path, writing=False)
+        if not path.exists():
+            raise failure(NO_STORE, str(place), "no file")
+        check_file(path, APPLICATION_ID, newest)
+        if not path.stat().st_size:
+            raise failure(NO_STORE, str(place), "an empty file")
+        connection = open_reader(place)
+    found = 0
+    try:
+        found = patiently(lambda: schema_of(connection), Patience(place.timeout))
+    except DRIVER_ERRORS as error:
+        raise _unseen(error, place) from error
+    finally:
+        if found != newest:
+            with GATE.mine():
+                connection.close()
+    if found != newest:
+        raise failure(READ_ONLY, str(place), f"schema {found} has to be brought to {newest}")
+    return connection
+
+
+def _unseen(error: Exception, place: Place) -> Exception:
+    """What it means that a read failed."""
+    if place.readonly and isinstance(error, sqlite3.Error) and lacks_index(error):
+        return failure(NO_INDEX, str(place), getattr(error, "sqlite_errorname", ""))
+    return translate(error, str(place))
+
+
 def open_reader(place: Place) -> sqlite3.Connection:
     """Open a connection that only reads.
 
@@ -115,7 +167,8 @@ def open_reader(place: Place) -> sqlite3.Connection:
 
 
 def _connect(place: Place) -> sqlite3.Connection:
-    target = ":memory:" if place.path is None else f"{place.path.as_uri()}?mode=rw"
+    mode = "ro" if place.readonly else "rw"
+    target = ":memory:" if place.path is None else f"{place.path.as_uri()}?mode={mode}"
     try:
         with GATE.mine():
             connection = sqlite3.connect(
@@ -126,7 +179,7 @@ def _connect(place: Place) -> sqlite3.Connection:
                 uri=place.path is not None,
             )
     except DRIVER_ERRORS as error:
-        raise translate(error, str(place)) from error
+        raise _unseen(error, place) from error
     _set(connection, place, _EVERY)
     return connection
 
@@ -140,4 +193,4 @@ def _set(connection: sqlite3.Connection, place: Place, pragmas: Iterable[str]) -
     except DRIVER_ERRORS as error:
         with GATE.mine():
             connection.close()
-        raise translate(error, str(place)) from error
+        raise _unseen(error, place) from error

@@ -5,7 +5,14 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from keepset.errors import IntegrityError, KeepsetError, PolicyError, StoreError, UsageError
+from keepset.errors import (
+    IntegrityError,
+    KeepsetError,
+    NotFoundError,
+    PolicyError,
+    StoreError,
+    UsageError,
+)
 
 DRIVER_ERRORS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 """What a statement may raise that has to be translated."""
@@ -82,6 +89,20 @@ NO_LOG = _Meaning(
     "the store cannot have a write-ahead log",
     "Use a local disk: the file system has no shared memory or no locks between processes.",
 )
+NO_INDEX = _Meaning(
+    StoreError,
+    "store.cannot-open",
+    "the store cannot be read here",
+    "SQLite reads a store through the index of its log, and that is missing and cannot be made in"
+    " this folder. Look while a writer has the store open, let somebody open it who may write in"
+    " the folder, or copy all of its files to a folder of your own.",
+)
+NO_STORE = _Meaning(
+    NotFoundError,
+    "store.not-found",
+    "there is no store",
+    "A viewer makes none; look at the path: sqlite:///runs.db is relative.",
+)
 REPLACED = _Meaning(
     StoreError,
     "store.replaced",
@@ -157,6 +178,11 @@ _BY_TEXT = (
 def is_busy(error: sqlite3.Error) -> bool:
     """Tell whether a statement failed only because another connection holds a lock."""
     return _primary(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+
+
+def lacks_index(error: sqlite3.Error) -> bool:
+    """Tell whether a read failed because the index of the log could not be made."""
+    return _primary(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 def is_full(error: sqlite3.Error) -> bool:

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from keepset.backends.sqlite.failures import (
@@ -21,7 +21,7 @@ from keepset.backends.sqlite.failures import (
 )
 from keepset.backends.sqlite.forks import GATE
 from keepset.backends.sqlite.network import file_system, is_network
-from keepset.errors import IntegrityError, KeepsetError, StoreError
+from keepset.errors import IntegrityError, KeepsetError, StoreError, UsageError
 
 COMPANIONS = ("", "-wal", "-shm")
 """What follows the path of the database in the names of its files."""
@@ -49,12 +49,50 @@ def check_version(version: tuple[int, ...]) -> None:
         )
 
 
-def check_place(path: Path, kind_of: Callable[[Path], str] = file_system) -> None:
+def locate(path: str | os.PathLike[str]) -> Path:
+    """Give the absolute path of a database, links followed: its companions lie beside that.
+
+    Raises:
+        UsageError: ``store.url``: no file can have this path.
+        StoreError: ``store.cannot-open``: this user cannot get there.
+    """
+    try:
+        found = Path(path).resolve()
+        with suppress(FileNotFoundError, NotADirectoryError):
+            found.stat()
+    except ValueError as error:
+        raise _no_path(f"{type(error).__name__}: a NUL, or text that is not Unicode") from error
+    except RuntimeError as error:
+        raise _cannot_open(Path(path), OSError(errno.ELOOP, "links lead in a circle")) from error
+    except OSError as error:
+        raise _cannot_open(Path(path), error) from error
+    if not found.name:
+        raise _no_path("it is the root of the file system")
+    return found
+
+
+def is_to_be_made(path: Path) -> bool:
+    """Tell whether a store is still to be made at a path: no file is there, or an empty one.
+
+    Args:
+        path: What `locate` gave.
+
+    Raises:
+        StoreError: The place cannot hold a store; see `check_place`.
+    """
+    check_place(path)
+    return _size(path) == 0
+
+
+def check_place(
+    path: Path, kind_of: Callable[[Path], str] = file_system, *, writing: bool = True
+) -> None:
     """Refuse a place that cannot hold a store.
 
     Args:
         path: The database's path, absolute, links followed.
         kind_of: Gives the type of the file system that holds a path.
+        writing: Whether the folder and the file have to be writable.
 
     Raises:
         StoreError: The folder is missing, on a network file system or read-only; or the path is
@@ -80,7 +118,7 @@ def check_place(path: Path, kind_of: Callable[[Path], str] = file_system) -> Non
     if not stat.S_ISREG(mode):
         what = "a folder" if stat.S_ISDIR(mode) else "not a plain file"
         raise _refused(path, "not-a-file", f"it is {what}", "Give the path of a file.")
-    for needed in (folder, path):
+    for needed in (folder, path) if writing else ():
         if needed.exists() and not os.access(needed, os.W_OK):
             raise failure(READ_ONLY, str(path), needed.name)
 
@@ -189,6 +227,14 @@ def _cannot_open(path: Path, error: OSError) -> KeepsetError:
         "cannot-open",
         f"it cannot be opened ({errno.errorcode.get(error.errno or 0, 'OSError')})",
         "Check that this user may read and write in the folder.",
+    )
+
+
+def _no_path(why: str) -> UsageError:
+    return UsageError(
+        f"the path of the store is not one that a file can have ({why})",
+        code="store.url",
+        hint="Give the path of a file: sqlite:///relative.db or sqlite:////absolute.db.",
     )
 
 

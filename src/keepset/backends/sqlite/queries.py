@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
+# --- the store itself -----------------------------------------------------------------------------
+
+STORE: Final = "SELECT uuid, key_check FROM store"
+
+SET_KEY_CHECK: Final = "UPDATE store SET key_check = ?"
+
 # --- finding --------------------------------------------------------------------------------------
 
 RUN: Final = """

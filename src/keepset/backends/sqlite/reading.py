@@ -20,11 +20,11 @@ _IDLE = 4
 class Readers:
     """A small pool of connections that only read."""
 
-    def __init__(self, place: Place) -> None:
-        """Open none yet."""
+    def __init__(self, place: Place, first: sqlite3.Connection | None = None) -> None:
+        """Begin with a connection that is open already, or with none."""
         self._place = place
         self._lock = threading.Lock()
-        self._idle: list[sqlite3.Connection] = []
+        self._idle = [first] if first else []
         self._closed = False
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -29,8 +29,8 @@ _PROTECTS = {
 def read_settings(connection: sqlite3.Connection, place: Place) -> Settings:
     """Read the settings of the connection that writes, and look at the files."""
     wanted = {
+        "synchronous": "" if place.readonly else _SYNCHRONOUS[place.durability],
         "journal_mode": "memory" if place.path is None else "wal",
-        "synchronous": _SYNCHRONOUS[place.durability],
         "secure_delete": "1",
         "foreign_keys": "1",
         "temp_store": "2",

@@ -34,10 +34,13 @@ class Writer:
     ever ending a transaction or a commit in the middle.
     """
 
-    def __init__(self, place: Place, connection: sqlite3.Connection) -> None:
-        """Take over a connection; the thread begins with the first write."""
+    def __init__(self, place: Place, connection: sqlite3.Connection | None) -> None:
+        """Take over a connection; the thread begins with the first write.
+
+        Without a connection nothing may be handed over: the store is only looked at.
+        """
         self._place = place
-        self._connection: sqlite3.Connection | None = connection
+        self._connection = connection
         self._watch = Watch(place)
         self._erasure = Erasure(place)
         self._closed = False

@@ -60,7 +60,7 @@ class ListingClaims(Claims):
             rows = [step(1, status="paused"), *map(step, (2, 3))]
             for row in rows:
                 scribe.save(row)
-            packed = pack_segments([TailStep(row, {}) for row in rows], compressed=True)
+            packed = pack_segments([TailStep(row, {}, 0) for row in rows], compressed=True)
             scribe.pack(*packed)
             Scribe(backend, "a").save()
             Scribe(backend, "c").save(step(1, status="paused"))

@@ -5,11 +5,12 @@
 -- comes late cannot find another run under an old number. Comments stay outside the statements,
 -- since SQLite keeps a statement's text in the file.
 
--- The store itself; one row.
+-- The store itself; one row. `key_check` tells the key of the keyed hashes from any other.
 CREATE TABLE store (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   uuid BLOB NOT NULL,
-  created INTEGER NOT NULL
+  created INTEGER NOT NULL,
+  key_check BLOB
 ) STRICT;
 
 -- Contracts as they were when a run was written.
