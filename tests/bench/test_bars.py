@@ -114,10 +114,10 @@ def test_threads_are_held_to_the_saver_of_the_same_run() -> None:
         as_throng(Crowd("threads", name, 2, 1.0), [[{**one, "by_thread": [count, count]}]])
         for name, count in (("keepset", 300), ("saver", 100))
     )
-    bar = _bar(Figures(throngs=[ours, theirs]), "8 threads, steps per second")
+    bar = _bar(Figures(throngs=[ours, theirs]), "8 threads of a process, steps per second")
     assert (bar.measured, bar.met) == (3.0, False)
-    assert _bar(Figures(throngs=[ours]), "8 threads, steps per second").met is None
-    assert _bar(Figures(throngs=[ours]), "8 threads, p99 of a save").met is True
+    assert _bar(Figures(throngs=[ours]), "8 threads of a process, steps per second").met is None
+    assert _bar(Figures(throngs=[ours]), "8 threads of a process, p99 of a save").met is True
 
 
 def test_a_store_that_one_process_could_not_open_counts_once() -> None:

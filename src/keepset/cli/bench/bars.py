@@ -130,8 +130,12 @@ def _loads(figures: Figures) -> Iterator[Bar]:
 def _crowds(figures: Figures) -> Iterator[Bar]:
     ours, saver = (figures.crowd("threads", name) for name in ("keepset", "saver"))
     share = _over(ours and ours.steps_per_second, saver and saver.steps_per_second)
-    yield Bar("8 threads, steps per second", "x of SqliteSaver", share, 4, is_most=False)
-    yield Bar("8 threads, p99 of a save", "ms", _over(ours and ours.save_p99, _MILLI), 5)
+    yield Bar(
+        "8 threads of a process, steps per second", "x of SqliteSaver", share, 4, is_most=False
+    )
+    yield Bar(
+        "8 threads of a process, p99 of a save", "ms", _over(ours and ours.save_p99, _MILLI), 5
+    )
     many = figures.crowd("processes", "keepset")
     yield Bar("8 processes, saves refused", "", sum(many.refused.values()) if many else None, 0)
     yield Bar(

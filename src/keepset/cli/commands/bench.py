@@ -28,7 +28,7 @@ Example:
 
 @click.command("bench", epilog=EPILOG)
 @click.option("--quick", "level", flag_value="quick", help="Less of it: under half a minute.")
-@click.option("--full", "level", flag_value="full", help="All of it: some fifteen minutes.")
+@click.option("--full", "level", flag_value="full", help="All of it: some ten minutes.")
 @click.option(
     "--only",
     "parts",
