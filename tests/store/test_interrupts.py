@@ -1,0 +1,37 @@
+"""A process that a user interrupts again and again keeps a store that is whole."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import keepset as ks
+from tests.store.interrupted import Note
+
+PROGRAM = Path(__file__).with_name("interrupted.py")
+
+
+def test_a_program_that_is_interrupted_at_any_moment_goes_on_saving(tmp_path: Path) -> None:
+    """Thirty Ctrl-C at random moments; nothing that was acknowledged is lost, and all is whole."""
+    url = f"sqlite:///{tmp_path}/runs.db"
+    command = [sys.executable, "-W", "ignore", str(PROGRAM), url]
+    pipe = subprocess.PIPE
+    chance = random.Random()  # noqa: S311 - any moment will do
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as child:
+        assert child.stdout is not None
+        for _ in range(30):
+            for _ in range(chance.randint(1, 6)):
+                child.stdout.readline()
+            child.send_signal(signal.SIGINT)
+        said, wrong = child.communicate("end\n", timeout=60)
+    word, problems, interrupts = said.split()[-3:]
+    assert (child.returncode, wrong, word, problems) == (0, "", "ended", "0")
+    assert int(interrupts) > 10
+    with ks.open(url, timeout=1) as store:
+        run = store.run(Note, "run")
+        state = run.state
+        assert len(state["lines"]) == state["number"] == len(run.history())
+        run.save("write", state)
