@@ -18,6 +18,7 @@ from keepset.backends.sqlite.connecting import Place, open_store
 from keepset.backends.sqlite.writing import Writer
 from keepset.errors import ConflictError, IntegrityError, StoreError, UsageError
 from keepset.plan.requests import Plan
+from keepset.testing.contract.base import Scribe
 
 ADD = "INSERT INTO tombstone (mark, deletions, at) VALUES (?, 1, 1)"
 
@@ -203,6 +204,24 @@ def test_closing_finishes_what_waits(group: Group) -> None:
     with pytest.raises(StoreError) as caught:
         group.writer.execute(lambda _: None)
     assert caught.value.code == "store.closed"
+
+
+def test_a_process_that_can_start_no_thread_says_so_and_saves_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = open_sqlite(tmp_path / "runs.db")
+    scribe = Scribe(backend)
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(StoreError) as caught:
+            scribe.save()
+    assert (caught.value.code, caught.value.retryable) == ("store.no-memory", True)
+    scribe.save()
+    backend.close()
 
 
 def test_a_name_that_is_no_plan_is_refused(tmp_path: Path) -> None:

@@ -129,6 +129,14 @@ NOT_A_DATABASE = _Meaning(
     "Nothing was changed. Give another path, or move that file away.",
 )
 
+NO_MEMORY = _Meaning(
+    StoreError,
+    "store.no-memory",
+    "there was not enough memory",
+    "Free memory, then try again.",
+    retryable=True,
+)
+
 _BY_CODE = {
     sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_LOCKED: LOCKED,
@@ -141,13 +149,7 @@ _BY_CODE = {
     sqlite3.SQLITE_TOOBIG: _TOO_LARGE,
     sqlite3.SQLITE_CONSTRAINT: _CONSTRAINT,
     sqlite3.SQLITE_MISMATCH: _CONSTRAINT,
-    sqlite3.SQLITE_NOMEM: _Meaning(
-        StoreError,
-        "store.no-memory",
-        "there was not enough memory",
-        "Free memory, then try again.",
-        retryable=True,
-    ),
+    sqlite3.SQLITE_NOMEM: NO_MEMORY,
     sqlite3.SQLITE_IOERR: _Meaning(
         StoreError,
         "store.disk",

@@ -14,7 +14,14 @@ from keepset.backends.outcome import Outcome
 from keepset.backends.sqlite.committing import UNDONE, Work, commit_together
 from keepset.backends.sqlite.connecting import Place, open_store
 from keepset.backends.sqlite.erasing import Erasure
-from keepset.backends.sqlite.failures import DRIVER_ERRORS, closed, is_busy, translate
+from keepset.backends.sqlite.failures import (
+    DRIVER_ERRORS,
+    NO_MEMORY,
+    closed,
+    failure,
+    is_busy,
+    translate,
+)
 from keepset.backends.sqlite.forks import GATE
 from keepset.backends.sqlite.jobs import Job, Ticket
 from keepset.backends.sqlite.waiting import Patience
@@ -105,11 +112,15 @@ class Writer:
             if self._closed:
                 raise closed(str(self._place))
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(
-                    target=self._serve, name="keepset-writer", daemon=True
-                )
-                self._thread.start()
+                self._start()
             self._jobs.put(job)
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._serve, name="keepset-writer", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            raise failure(NO_MEMORY, str(self._place), str(error)) from error
 
     def close(self) -> None:
         """Finish what waits, then close the connection; may be called again."""

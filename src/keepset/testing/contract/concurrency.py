@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from keepset.backends import Backend
+from keepset.backends.outcome import Outcome
 from keepset.errors import ConflictError, StoreError
 from keepset.plan.reads import ListRuns, ReadEverything, ReadSizes
 from keepset.testing.contract.base import TENANT, Claims, Scribe, refused, step
@@ -86,6 +87,21 @@ class ConcurrencyClaims(Claims):
             assert isinstance(error, ConflictError)
             assert not isinstance(saved, BaseException)
             assert _seqs(backend, good) == [1]
+
+    def test_a_write_can_be_settled_instead_of_raised(self, tmp_path: Path) -> None:
+        """What it gave or raised is put where the caller says, which an interrupt cannot undo."""
+        with self.opened(tmp_path) as backend:
+            scribe, saved, error = Scribe(backend), Outcome(), Outcome()
+            backend.settle(scribe.plan(), saved)
+            backend.settle(scribe.plan(), error)
+            assert (saved.settled, saved.error, saved.value.line.branch) == (True, None, 0)
+            assert (error.settled, error.value) == (True, None)
+            assert isinstance(error.error, ConflictError)
+            assert _seqs(backend, scribe) == [1]
+        late = Outcome()
+        with refused(StoreError, "store.closed"):
+            backend.settle(scribe.plan(), late)
+        assert not late.settled
 
     def test_several_event_loops_use_one_store(self, tmp_path: Path) -> None:
         """Nothing is bound to the loop that came first."""
