@@ -41,6 +41,16 @@ def test_a_run_that_measured_nothing_leaves_every_bar_open() -> None:
     assert {(bar.measured, bar.met) for bar in open_bars} == {(None, None)}
 
 
+def test_a_busy_machine_is_judged_by_its_bytes_and_refusals_alone() -> None:
+    figures = Figures([_life("keepset"), _life("raw")], [Floor("lean", 200, 260_000, 50_000)])
+    judged = {bar.name: bar.met for bar in bars(figures, busy=True) if bar.measured is not None}
+    assert judged["file, lean 200"] is True
+    assert judged["written to the disk, lean 200"] is True
+    assert judged["save at full, lean 200"] is None
+    assert judged["load the newest, lean 200"] is None
+    assert _bar(figures, "save at full, lean 200").met is True
+
+
 def test_bytes_are_held_to_the_floor_of_the_same_run() -> None:
     figures = Figures([_life("keepset")], [Floor("lean", 200, 260_000, 50_000)])
     bar = _bar(figures, "file, lean 200")

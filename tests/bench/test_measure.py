@@ -110,7 +110,7 @@ def test_the_tables_show_what_was_measured_beside_its_bars(
     assert "raw INSERT" in printed.out
     assert "empty store" in printed.out
     assert "file, lean 200" not in printed.out  # nothing measured it
-    assert "not measured" in printed.err
+    assert "not measured or judged" in printed.err
 
 
 def test_one_part_is_measured_alone_and_every_part_has_something_to_measure() -> None:

@@ -112,7 +112,7 @@ def programme(level: Level) -> Programme:
         crowds=tuple(_crowds(level)),
         openings=tuple(
             Opening("opening", system, MANY, {"quick": 3, "default": 10, "full": 30}[level])
-            for system in ("keepset", "saver")
+            for system in (("keepset",) if level == "quick" else ("keepset", "saver"))
         ),
     )
 
@@ -161,5 +161,5 @@ def _crowds(level: Level) -> Iterator[Crowd]:
     for name in names:
         yield Crowd("threads", name, MANY, seconds, rounds)
     long = {"quick": 1.5, "default": 4.0, "full": 10.0}[level]
-    for name in names:
+    for name in names if level != "quick" else ("keepset",):
         yield Crowd("processes", name, MANY, long)

@@ -159,7 +159,7 @@ def _show_bars(bars: list[Bar]) -> None:
 
 
 def _counted(bars: list[Bar]) -> Iterator[tuple[str, int]]:
-    for what, met in (("met", True), ("not met", False), ("not measured", None)):
+    for what, met in (("met", True), ("not met", False), ("not measured or judged", None)):
         yield what, sum(bar.met is met for bar in bars)
 
 
@@ -168,7 +168,7 @@ def _limit(bar: Bar) -> str:
 
 
 def _met(bar: Bar) -> str:
-    return "yes" if bar.met else "no"
+    return {True: "yes", False: "no", None: "not judged"}[bar.met]
 
 
 def _figure(number: float | None) -> str:

@@ -27,7 +27,7 @@ Example:
 
 
 @click.command("bench", epilog=EPILOG)
-@click.option("--quick", "level", flag_value="quick", help="Less of it: under half a minute.")
+@click.option("--quick", "level", flag_value="quick", help="Less of it: about half a minute.")
 @click.option("--full", "level", flag_value="full", help="All of it: some ten minutes.")
 @click.option(
     "--only",
@@ -57,10 +57,10 @@ def command(level: Level | None, parts: tuple[str, ...], folder: Path, *, as_jso
         if about["file_system"] in IN_MEMORY:
             output.note("this folder lies in memory: what waits for a disk costs nothing here")
         if is_busy(about):
-            output.note("this machine is busy with other work: times and their ratios mean little")
+            output.note("this machine is busy with other work: times are told, and not judged")
         measurement = Measurement(Path(place), output.note)
         figures = measurement.run(programme(chosen).only(parts))
-    held = bars(figures)
+    held = bars(figures, busy=is_busy(about))
     if as_json:
         seconds = round(time.monotonic() - begun, 1)
         told = {"level": chosen, "parts": list(parts), "seconds": seconds, "machine": about}
