@@ -53,7 +53,7 @@ def test_show_stands_where_runs_says_that_the_run_stands(store: Path) -> None:
     [run] = ask(store, "runs", "--json").result("runs")["runs"]
     found = show(store)
     assert found["checkpoint"]["id"] == run["checkpoint"]
-    assert (found["checkpoint"]["step"], found["line"]) == ("last", 0)
+    assert (found["checkpoint"]["step"], found["line"]) == ("other", 1)
 
 
 def test_show_says_which_lines_there_are_and_which_a_resume_goes_on_with(store: Path) -> None:
@@ -64,7 +64,7 @@ def test_show_says_which_lines_there_are_and_which_a_resume_goes_on_with(store: 
     ]
     assert lines[1]["forked_after"] == show(store, "--step", "2")["checkpoint"]["id"]
     said = ask(store, "show", RUN)
-    assert "step 4 of line 0" in said.out
+    assert "step 3 of line 1" in said.out
     assert "step 2 of line 0" in said.out
     assert "A resume goes on with line 1" in said.err
 
@@ -103,7 +103,7 @@ def test_a_begin_that_several_ids_have_is_refused_with_all_of_them(store: Path) 
 
 def test_diff_compares_checkpoints_of_two_lines(store: Path) -> None:
     other = show(store, "--line", "1")["checkpoint"]
-    said = ask(store, "diff", RUN, "3", short(other["id"]), "--json")
+    said = ask(store, "diff", RUN, "3", short(other["id"]), "--line", "0", "--json")
     found = said.result("diff")
     assert (found["old"]["branch"], found["new"]["branch"]) == (0, 1)
     assert found["changes"] == [
@@ -152,7 +152,7 @@ def test_the_newest_twenty_checkpoints_are_listed_unless_all_are_asked_for(tmp_p
 def test_a_step_that_is_not_there_is_answered_with_those_that_are(store: Path) -> None:
     said = ask(store, "show", RUN, "--step", "9")
     assert said.code == 3
-    assert "Line 0 has the steps 1-4." in said.err
+    assert "Line 1 has the steps 1-3." in said.err
 
 
 def test_a_number_is_a_step_before_it_is_a_part_of_an_id() -> None:

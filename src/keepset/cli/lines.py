@@ -91,8 +91,8 @@ def read_lines(run: Inspection, branch: int | None) -> Lines:
 
     Args:
         run: The run.
-        branch: The line to look at; None for the one that holds the newest checkpoint of all,
-            which is where `keepset runs` says that the run stands.
+        branch: The line to look at; None for the one that a resume goes on with, which is where
+            `keepset runs` says that the run stands.
 
     Raises:
         NotFoundError: ``line.not-found``.
@@ -100,10 +100,7 @@ def read_lines(run: Inspection, branch: int | None) -> Lines:
     histories = {number: run.history(branch=number) for number in run.branches()}
     if branch is not None and branch not in histories:
         histories[branch] = run.history(branch=branch)
-    heads = [history[0] for history in histories.values() if history]
-    newest = max(heads, key=lambda c: (c.at, c.branch, c.seq), default=None)
-    chosen = newest.branch if branch is None and newest else branch or 0
-    return Lines(histories, chosen)
+    return Lines(histories, max(histories, default=0) if branch is None else branch)
 
 
 def short(checkpoint: str) -> str:

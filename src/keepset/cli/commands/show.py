@@ -76,8 +76,8 @@ class Shown:
 def command(run_id: str, store_url: str, tenant: str, *, as_json: bool, **chosen: Any) -> None:
     """Show what a checkpoint holds. Nothing is fetched, opened or resolved for it.
 
-    A run that was forked has several lines. Without --line it is the one with the newest
-    checkpoint of all.
+    A run that was forked has several lines. Without --line it is the one that a resume goes on
+    with.
     """
     with open_store(store_url, tenant) as store:
         run = store.inspect(run_id)
