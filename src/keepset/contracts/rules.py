@@ -210,7 +210,7 @@ class _Made(Rule):
 
 @dataclass(frozen=True)
 class Reopen(_Made):
-    """Do not store the field; a resumed run makes it once, when it is first needed.
+    """Do not store the field; a resumed run makes it once, when its state is first asked for.
 
     Attributes:
         factory: Function without arguments, such as one that connects to a database.
