@@ -14,6 +14,7 @@ from keepset.codec.path import Path
 from keepset.codec.registry import GLOBAL, TypeRegistry
 from keepset.codec.stack import afresh
 from keepset.codec.walk import Walk, entries_of, parts_of
+from keepset.errors import PolicyError
 
 _NONE: Mapping[Path, object] = {}
 _ATOMS = frozenset({type(None), bool, int, float, str, bytes})
@@ -80,6 +81,21 @@ class Codec:
                 "codec.stack",
                 "Save from further up the stack, or mend the `to` of a type that calls itself.",
             ) from error
+
+    def packs_as(self, value: object, data: bytes) -> bool:
+        """Tell whether `pack` gives these bytes for a value, in less time than to pack it takes.
+
+        Args:
+            value: Any value; one that cannot be stored packs as nothing.
+            data: What `pack` gave for some value.
+        """
+        same = self._fast.same(value, data)
+        if same is not None:
+            return same
+        try:
+            return self.pack(value) == data
+        except PolicyError:
+            return False
 
     def unpack(self, data: bytes) -> Any:
         """Unpack what `pack` wrote.

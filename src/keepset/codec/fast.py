@@ -66,12 +66,13 @@ _whole = msgspec.msgpack.Decoder(msgspec.Raw).decode
 class Fast:
     """Packs and unpacks what is neither deep nor odd."""
 
-    __slots__ = ("_forms", "_known", "_read", "_write")
+    __slots__ = ("_forms", "_hook", "_known", "_read", "_write")
 
     def __init__(self, known: Known) -> None:
         """Prepare one hook for each depth, so that none has to count."""
         self._known = known
         self._forms = known.forms
+        self._hook = partial(self._lower, 0)
         self._write = [partial(self._lower, level) for level in range(1, _PIECES + 2)]
         self._read = [partial(self._raise, level) for level in range(1, _PIECES_READ + 2)]
 
@@ -103,10 +104,26 @@ class Fast:
         if depth >= _LEVELS:
             return None
         try:
-            data = _packb(value, partial(self._lower, 0), PLAIN)
+            data = _packb(value, self._hook, PLAIN)
         except GAVE_UP:
             return None
         return data if shallow(value, _LEVELS - depth) else None
+
+    def same(self, value: object, data: bytes) -> bool | None:
+        """Tell whether a value packs into known bytes; None where only the exact way can tell.
+
+        Bytes in disguise can only hide where `data` has bytes. Nothing else is looked for:
+        ormsgpack's own objects (`Ext`, `Fragment`) in place of equal values change nothing of
+        what is stored, and are refused as soon as they would.
+        """
+        try:
+            if _packb(value, self._hook, PLAIN) != data:
+                return False
+        except GAVE_UP:
+            return None
+        if _BIN8 in data or _BIN16 in data or _BIN32 in data:
+            return shallow(value) or None
+        return True
 
     def _pieces(
         self, value: list[Any], hook: Callable[[object], Any], used: list[object]

@@ -64,6 +64,11 @@ class Frozen:
         """Bytes of the packed value."""
         return len(self.data)
 
+    @property
+    def frozen(self) -> Frozen:
+        """Itself: the picture in one piece."""
+        return self
+
     def packed(self) -> bytes:
         """Give the packed value."""
         return self.data

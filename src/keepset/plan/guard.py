@@ -53,14 +53,18 @@ class Guard:
                 hint="Give each field a rule, such as Annotated[…, Keep()].",
             )
 
+    def trusts(self, field: Field) -> bool:
+        """Tell whether a field was declared to grow only, and is held to it."""
+        rule = field.rule
+        return isinstance(rule, Keep) and rule.append_only and self.mode is not Mode.OBSERVE
+
     def require_growth(self, field: Field) -> None:
         """Refuse a field that was declared to grow only and has changed otherwise.
 
         Raises:
             PolicyError: The field is ``append_only`` and the mode does more than observe.
         """
-        rule = field.rule
-        if isinstance(rule, Keep) and rule.append_only and self.mode is not Mode.OBSERVE:
+        if self.trusts(field):
             raise PolicyError(
                 f"{field.name} is declared append_only, and what it held before has changed",
                 code="policy.append-only",

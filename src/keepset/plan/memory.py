@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from keepset.delta import ABSENT, Change, Frozen, whole
+from keepset.delta import ABSENT, Change, Frozen, Rolled, roll, whole
 from keepset.plan.large import Large
 from keepset.plan.packing import TailStep
+
+Picture: TypeAlias = Frozen | Rolled
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +26,14 @@ class FieldMemory:
         chain: Bytes of that whole value and of all differences since.
     """
 
-    raw: Frozen | None
-    stored: Frozen | None
+    raw: Picture | None
+    stored: Picture | None
     base: int
     last: int
     chain: int
 
     def after(
-        self, raw: Frozen | None, stored: Frozen, change: Change, seq: int, large: Large
+        self, raw: Picture | None, stored: Picture, change: Change, seq: int, large: Large
     ) -> tuple[FieldMemory, Change]:
         """Remember a change; the whole value takes its place where it has outgrown that.
 
@@ -43,10 +46,20 @@ class FieldMemory:
         """
         chain = len(change.op) + (0 if change.is_whole else self.chain)
         if not change.is_whole and (self.stored is None or outgrown(chain, stored.size)):
-            change = whole(stored, large.move)
+            change = whole(stored.frozen, large.move)
             chain = len(change.op)
         base = seq if change.is_whole else self.base
         return FieldMemory(raw, stored, base, seq, chain), change
+
+    def rolled(self) -> FieldMemory:
+        """The same memory with its pictures in chunks, where they are of a long list."""
+        if not isinstance(self.raw, Frozen) or not isinstance(self.stored, Frozen):
+            return self
+        raw = roll(self.raw)
+        stored = raw if self.stored is self.raw else roll(self.stored)
+        if raw is None or stored is None or raw.count != stored.count:
+            return self
+        return FieldMemory(raw, stored, self.base, self.last, self.chain)
 
     @property
     def size(self) -> int:

@@ -128,7 +128,7 @@ class _Writer:
 
     def _change(self, name: str, values: Mapping[str, Any], seq: int) -> Change | None:
         before = self._fields.get(name, NEVER)
-        old = before.stored
+        old = before.stored.frozen if before.stored else None
         if name not in values:
             if old is None:
                 return None

@@ -6,13 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from keepset.codec import Codec, Path
+from keepset.codec import Codec, Path, array_header
 from keepset.contracts import Contract, Field, Keep
-from keepset.delta import ABSENT, Change, Frozen, diff, extends, freeze, whole
+from keepset.delta import (
+    ABSENT,
+    Change,
+    Frozen,
+    Rolled,
+    appended,
+    diff,
+    extends,
+    freeze,
+    whole,
+)
 from keepset.errors import PolicyError
 from keepset.plan.guard import Guard
 from keepset.plan.large import Large
-from keepset.plan.memory import NEVER, FieldMemory, LineMemory, remember_absence
+from keepset.plan.memory import NEVER, FieldMemory, LineMemory, Picture, remember_absence
 from keepset.plan.packing import (
     Difference,
     TailStep,
@@ -97,16 +107,78 @@ class Recorder:
             PolicyError: The value cannot be stored or does not belong.
         """
         before = self.memory.fields.get(spec.name)
+        if before and type(value) is list and not self._whole(before):
+            grown = self._grown(spec, value, before)
+            if grown:
+                return grown
         raw = self._picture(spec, value)
-        if before and before.raw and raw and not extends(raw, before.raw):
-            self.guard.require_growth(spec)
-        if before and raw is not None and not self._whole(before):
-            change = diff(before.raw, raw, move=self.large.move) if before.raw else None
-            if before.raw and change is None:
+        old = before.raw.frozen if before and before.raw else None
+        if not old or not raw:
+            return self._stored_anew(spec, value, before, raw)
+        if extends(raw, old):
+            after, change = self._compared(spec, value, before or NEVER, old, raw)
+            return after.rolled(), change
+        self.guard.require_growth(spec)
+        return self._compared(spec, value, before or NEVER, old, raw)
+
+    def _compared(
+        self, spec: Field, value: Any, before: FieldMemory, old: Frozen, raw: Frozen
+    ) -> tuple[FieldMemory, Change | None]:
+        """Record a value of which the whole picture was taken, before and now."""
+        if not self._whole(before):
+            change = diff(old, raw, move=self.large.move)
+            if change is None:
                 return before, None
-            if change and before.raw is before.stored:
+            if before.raw is before.stored:
                 return self._changed(spec, value, before, raw, change)
         return self._stored_anew(spec, value, before, raw)
+
+    def _grown(
+        self, spec: Field, value: list[Any], before: FieldMemory
+    ) -> tuple[FieldMemory, Change | None] | None:
+        """Record a long list that has at most grown; None where only the whole picture can tell.
+
+        A list that is declared to grow only is compared by samples.
+        """
+        raw, stored = before.raw, before.stored
+        if not isinstance(raw, Rolled) or not isinstance(stored, Rolled):
+            return None
+        sample = self.memory.seq if self.guard.trusts(spec) else None
+        if not raw.begins(value, self.codec.packs_as, sample):
+            return None
+        if len(value) == raw.count:
+            return before, None
+        try:
+            fresh = freeze(value[raw.count :], self.codec.pack)
+        except PolicyError:  # what is said of the whole list has the right path
+            return None
+        kept, findings = self._added(spec, value, raw.count, fresh)
+        if kept is None:
+            return None
+        now = raw.grown(fresh)
+        then = now if raw is stored and kept is fresh else stored.grown(kept)
+        self._note(spec, then, findings)
+        return self._kept(before, now, then, appended(stored.count, kept, self.large.move))
+
+    def _added(
+        self, spec: Field, value: list[Any], start: int, fresh: Frozen
+    ) -> tuple[Frozen | None, list[Finding]]:
+        """Look at items at the end of a list; give what is stored of them, and the findings.
+
+        Nothing of them is stored alone where a finding is about more than they are.
+        """
+        findings = self.guard.look_around(spec, value)
+        for index in range(start, len(value)):
+            findings += self.guard.look(spec, value[index], (spec.name, index))
+        put = self.guard.decide(spec, value, (spec.name,), findings)
+        if not put:
+            return fresh, findings
+        pieces = [array_header(fresh.count)]
+        for index in range(start, len(value)):
+            path = (spec.name, index)
+            pieces.append(self.codec.pack(value[index], path, substitute=put))
+        inside = all(len(path) > 1 and path[1] in range(start, len(value)) for path in put)
+        return (Frozen(b"".join(pieces)) if inside else None), findings
 
     def _picture(self, spec: Field, value: Any) -> Frozen | None:
         """Freeze the value as it stands; None where only a part of it can be stored."""
@@ -148,21 +220,22 @@ class Recorder:
         else:
             stored = raw
         self._note(spec, stored, findings)
-        old = before.stored if before and not self._whole(before) else None
+        known = before.stored if before and not self._whole(before) else None
+        old = known.frozen if known else None
         change = diff(old, stored, move=self.large.move) if old else whole(stored, self.large.move)
         if change is None and before:
             return replace(before, raw=raw, stored=stored), None
         return self._kept(before, raw, stored, change or whole(stored, self.large.move))
 
     def _kept(
-        self, before: FieldMemory | None, raw: Frozen | None, stored: Frozen, change: Change
+        self, before: FieldMemory | None, raw: Picture | None, stored: Picture, change: Change
     ) -> tuple[FieldMemory, Change]:
         return (before or NEVER).after(raw, stored, change, self.memory.seq + 1, self.large)
 
     def _whole(self, before: FieldMemory) -> bool:
         return self.memory.whole or before.stored is None
 
-    def _note(self, spec: Field, stored: Frozen, findings: list[Finding]) -> None:
+    def _note(self, spec: Field, stored: Picture, findings: list[Finding]) -> None:
         self.findings += findings
         self.findings += self.guard.weigh(spec, stored.size)
 

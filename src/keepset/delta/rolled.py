@@ -1,0 +1,140 @@
+"""The picture of a long list, in chunks: what was added is found without touching the rest twice.
+
+To pack a long list as a whole takes one large buffer, and to compare it another pass over cold
+memory. In chunks of some KB each of which is packed, compared and let go, the same takes a
+quarter of the time, and a list that grows never has its picture copied.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from keepset.codec import array_header
+from keepset.delta.change import LARGE, Change, Code, Draft, frame, number, render
+from keepset.delta.frozen import Frozen, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from keepset.delta.change import Move
+
+    Same: TypeAlias = Callable[[object, bytes], bool]
+
+CHUNK = 16 * 1024
+"""Bytes from which on a chunk takes no more items; a list of fewer bytes is not cut."""
+
+_SPREAD = 2654435761
+"""Knuth's multiplicative hash: consecutive numbers are spread over all chunks."""
+
+
+class Chunk(NamedTuple):
+    """Some neighbouring items.
+
+    Attributes:
+        start: Index of the first one in the list.
+        stop: Index after the last one.
+        data: They, packed as a list.
+    """
+
+    start: int
+    stop: int
+    data: bytes
+
+    @property
+    def body(self) -> bytes:
+        """The packed items without the list's header."""
+        return self.data[len(array_header(self.stop - self.start)) :]
+
+
+class Rolled:
+    """A picture of one list; it says the same as the `Frozen` that it was made of.
+
+    Attributes:
+        count: Number of items.
+        size: Bytes of the packed list.
+    """
+
+    __slots__ = ("_chunks", "count", "size")
+
+    def __init__(self, chunks: tuple[Chunk, ...], size: int) -> None:
+        """Take chunks that follow each other, at least one."""
+        self._chunks = chunks
+        self.count = chunks[-1].stop
+        self.size = size
+
+    @property
+    def frozen(self) -> Frozen:
+        """The same picture in one piece."""
+        return Frozen(self.packed())
+
+    def packed(self) -> bytes:
+        """Give the packed list."""
+        return b"".join([array_header(self.count), *(chunk.body for chunk in self._chunks)])
+
+    def begins(self, value: list[Any], same: Same, sample: int | None = None) -> bool:
+        """Tell whether a list begins with the items of this picture.
+
+        Args:
+            value: The list.
+            same: Tells whether a value is exactly what some packed bytes say.
+            sample: A number to choose by, where only the first and the last chunk and one between
+                them are to be compared; None to compare all.
+        """
+        if len(value) < self.count:
+            return False
+        chunks = self._chunks
+        if sample is not None:
+            chosen = {0, sample * _SPREAD % 2**32 % len(chunks), len(chunks) - 1}
+            chunks = tuple(chunks[index] for index in sorted(chosen))
+        return all(same(value[start:stop], data) for start, stop, data in chunks)
+
+    def grown(self, new: Frozen) -> Rolled:
+        """Make the picture of the list with the items of another list behind it."""
+        chunks, last, count = self._chunks, self._chunks[-1], self.count + new.count
+        body = new.data[new.start :]
+        size = len(array_header(count)) + self.size - len(array_header(self.count)) + len(body)
+        if len(last.data) >= CHUNK:
+            return Rolled((*chunks, *_cut(new, self.count)), size)
+        joined = b"".join((array_header(count - last.start), last.body, body))
+        return Rolled((*chunks[:-1], *_cut(Frozen(joined), last.start)), size)
+
+
+def roll(picture: Frozen) -> Rolled | None:
+    """Cut the picture of a list into chunks; None where it is too short, or no list."""
+    if picture.kind is not Kind.LIST or picture.size < CHUNK or not picture.count:
+        return None
+    return Rolled(tuple(_cut(picture, 0)), picture.size)
+
+
+def _cut(new: Frozen, first: int) -> Iterator[Chunk]:
+    """Cut items that stand in the list from `first` on."""
+    items = new.items() if new.size > CHUNK else None
+    if items is None:
+        yield Chunk(first, first + new.count, new.data)
+        return
+    begin = reached = new.start
+    start = 0
+    for stop, item in enumerate(items, 1):
+        reached += len(memoryview(item))
+        if reached - begin >= CHUNK or stop == new.count:
+            head = array_header(stop - start)
+            yield Chunk(first + start, first + stop, head + new.data[begin:reached])
+            begin, start = reached, stop
+
+
+def appended(count: int, new: Frozen, move: Move | None = None) -> Change:
+    """Give the change that puts the items of one list behind those of another.
+
+    Args:
+        count: How many items there are before.
+        new: What comes behind them, as a list.
+        move: See `whole`.
+    """
+    draft = Draft([frame(4, Code.LIST), number(count), number(0), array_header(new.count)])
+    items = new.items() if new.size > LARGE else None
+    if items is None:
+        draft.pieces.append(new.data[new.start :])
+    for index, item in enumerate(items or (), count):
+        draft.unit(index, bytes(item))
+    paths = tuple((index,) for index in range(count, count + new.count))
+    return Change(render(draft, move), paths, is_whole=False, size=draft.size())
