@@ -24,12 +24,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from typing_extensions import TypeAliasType
 
 from keepset.contracts import Drop, Extract, Keep, Refetch, Reopen, Scratch, Secret, contract_of
 from tests.contracts.making import filled, state, typeddict, union
 
 T = TypeVar("T")
 UserId = NewType("UserId", str)
+Many: Any = TypeAliasType("Many", list[T], type_params=(T,))
 BoundT = TypeVar("BoundT", bound=int)
 
 
@@ -86,6 +88,8 @@ class Node:
         (filled(Literal, "a", None), Literal["a"] | None),
         (union(Literal["a"], Literal["b"]), Literal["a", "b"]),
         (UserId, str),
+        (Many[int], list[int]),
+        (types.GenericAlias(Many, (int,)), list[int]),  # what the statement `type` gives
         (BoundT, int),
         (Annotated[int, "a host's marker"], int),
         (list[Annotated[int, "a host's marker"]], list[int]),

@@ -87,11 +87,11 @@ def _plain(annotation: Any) -> Any:
             annotation = bound
         elif hasattr(annotation, "__supertype__"):
             annotation = annotation.__supertype__
-        elif hasattr(annotation, "__value__"):
-            annotation = annotation.__value__
-        elif hasattr(origin, "__value__"):
+        elif hasattr(origin, "__value__"):  # asked first: a filled alias passes on the bare one's
             filled = dict(zip(origin.__type_params__, get_args(annotation), strict=False))
             annotation = substitute(origin.__value__, filled)
+        elif hasattr(annotation, "__value__"):
+            annotation = annotation.__value__
         else:
             return annotation
 
