@@ -44,7 +44,7 @@ ARRAYS: dict[str, Any] = {
 SCALARS: list[Any] = [
     np.float64(-0.0), np.float32(1.5), np.float16(1), np.int8(-1), np.uint64(2**64 - 1),
     np.longlong(3), np.ulonglong(4), np.bool_(1), np.complex64(1j), np.str_("é\0"),
-    np.bytes_(b"a\0"), np.datetime64("2024-01-01T00:00:00.5"), np.datetime64("NaT"),
+    np.bytes_(b"a\0"), np.datetime64("2024-01-01T00:00:00.5"), np.datetime64("NaT", "s"),
     np.timedelta64(3, "h"), np.void(b"xyz"), np.longdouble("1.1"), np.zeros(1, ALIGNED)[0],
 ]  # fmt: skip
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -17,6 +19,7 @@ from keepset.verdict.status import Resume
 
 CALLS: list[str] = []
 LIBRARY: dict[str, str] = {}
+OPENED = ExitStack()
 
 
 def load(ids: list[str]) -> list[dict[str, str]]:
@@ -26,7 +29,12 @@ def load(ids: list[str]) -> list[dict[str, str]]:
 
 def connect() -> sqlite3.Connection:
     CALLS.append("connect")
-    return sqlite3.connect(":memory:")
+    return open_database()
+
+
+def open_database() -> sqlite3.Connection:
+    """Open one that is closed at the test's end, whoever holds it then."""
+    return OPENED.enter_context(closing(sqlite3.connect(":memory:")))
 
 
 def make_folder() -> Path:
@@ -47,12 +55,14 @@ class Ticket(TypedDict, total=False):
 
 
 @pytest.fixture(autouse=True)
-def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     CALLS.clear()
     LIBRARY.clear()
     LIBRARY.update({f"doc-{n}": f"text of {n}" for n in range(5)})
     monkeypatch.setenv("KEEPSET_TEST_KEY", "plain-words-without-form")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with OPENED:
+        yield
 
 
 def ticket() -> dict[str, Any]:
@@ -61,7 +71,7 @@ def ticket() -> dict[str, Any]:
         "question": "which?",
         "doc_ids": ids,
         "docs": [{"id": one, "text": LIBRARY[one]} for one in ids],
-        "db": sqlite3.connect(":memory:"),
+        "db": open_database(),
         "api_key": os.environ["KEEPSET_TEST_KEY"],
         "answer": {"choices": [{"text": "forty-two"}], "usage": {"total": 9}},
         "log": [{"text": "a", "usage": {"n": 1}}],
