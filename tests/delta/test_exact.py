@@ -14,6 +14,7 @@ from keepset.codec import array_header, map_header
 from keepset.delta import ABSENT, MISSING, Frozen, apply, diff, stands_alone, whole
 from tests.delta.values import (
     CODEC,
+    LONG,
     STATES,
     VALUES,
     between,
@@ -150,3 +151,12 @@ def test_a_value_too_deep_to_be_cut_into_units_is_written_whole(head: bytes) -> 
     assert change is not None
     assert change.is_whole
     assert change.op.endswith(new.packed())
+
+
+def test_entries_that_come_behind_the_others_are_all_that_is_written() -> None:
+    old = {f"key {n}": n for n in range(200)}
+    change = between(old, new := {**old, "new": [1], "\u00e9": LONG})
+    assert change is not None
+    assert len(change.op) < 130
+    assert change.touched == (("new",), ("\u00e9",))
+    assert same(replay(copy.deepcopy(old), change), new)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import keepset as ks
+from keepset.delta import rolled
 from keepset.errors import PolicyError
+from tests.delta.values import VALUES, mutated, same
 
 SECRET = "sk-proj-" + "a8Fk2Lq9" * 6
 TEXT = "a message of some length, as they are; " * 30
@@ -154,3 +159,22 @@ def test_a_refused_save_leaves_a_long_list_as_it_was_remembered() -> None:
         log.append("good")
         run.save("good", {"log": log})
         assert exact(store.run(Log, "r").state["log"]) == exact(log)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(VALUES, min_size=1, max_size=8), st.data())
+def test_whatever_happens_to_a_list_every_checkpoint_holds_what_it_was(
+    log: list[Any], data: Any
+) -> None:
+    with pytest.MonkeyPatch.context() as patch, ks.open("memory:") as store:
+        patch.setattr(rolled, "CHUNK", 8)
+        run = store.run(Log, "r")
+        expected: dict[str, Any] = {}
+        for _ in range(8):
+            expected[run.save("step", {"log": log}).id] = copy.deepcopy(log)
+            made = mutated(data.draw, log) if data.draw(st.booleans()) else [*log, "more"]
+            log = made if type(made) is list else log
+        run.save("step", {"log": log})
+        for own, value in expected.items():
+            assert same(run.at(own).values["log"], value)
+        assert same(store.run(Log, "r").state["log"], log)

@@ -63,6 +63,8 @@ def blob_refs(op: object) -> list[BlobRef]:
     Raises:
         IntegrityError: ``delta.mismatch``: this is not an op.
     """
+    if type(op) is list and op and type(op[0]) is int and op[0] in _IN_PLACE:
+        return []
     found: list[BlobRef] = []
     ahead: list[tuple[object, int]] = [(op, 0)]
     while ahead:
@@ -237,6 +239,8 @@ def _fetched(code: Code, part: object, blobs: Blobs) -> object:
 
 _CODES = {code.value: code for code in Code}
 _ALONE = (Code.WHOLE, Code.ABSENT, Code.BLOB)
+_IN_PLACE = frozenset({Code.ABSENT, Code.LIST, Code.MAP, Code.TEXT})
+"""What has all that it brings in inside of itself."""
 _HINT = "Run `keepset verify` to see what else is damaged; restore from a backup."
 
 

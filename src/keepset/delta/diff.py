@@ -59,7 +59,7 @@ def _between(old: Frozen, new: Frozen, depth: int) -> Draft | None:
     if new.kind is Kind.LIST:
         return _grown(old, new) or _lists(old, new, depth)
     if new.kind is Kind.MAP:
-        return _maps(old, new, depth)
+        return _extended(old, new) or _maps(old, new, depth)
     return _texts(old.text(), new.text()) if new.kind is Kind.TEXT else None
 
 
@@ -130,6 +130,23 @@ def _put_items(draft: Draft, edits: Sequence[Edit], come: Sequence[msgspec.Raw],
 
 
 # --- mappings ---------------------------------------------------------------------------------
+
+
+def _extended(old: Frozen, new: Frozen) -> Draft | None:
+    """Handle entries added behind the others without cutting what was there before."""
+    body = memoryview(old.data)[old.start :]
+    if new.count <= old.count or not new.data.startswith(body, new.start):
+        return None
+    added = map_header(new.count - old.count) + new.data[new.start + len(body) :]
+    entries = Frozen(added).entries()
+    if entries is None:
+        return None
+    draft = Draft([frame(3, Code.MAP), array_header(0)], touched=list(entries))
+    draft.pieces.append(map_header(len(entries)))
+    for key, data in entries.items():
+        draft.pieces.append(ormsgpack.packb(key))
+        draft.unit(key, bytes(data))
+    return draft
 
 
 def _maps(old: Frozen, new: Frozen, depth: int) -> Draft | None:

@@ -140,10 +140,12 @@ class Recorder:
 
         A list that is declared to grow only is compared by samples.
         """
+        trusted = self.guard.trusts(spec)
+        before = before.rolled() if trusted else before
         raw, stored = before.raw, before.stored
         if not isinstance(raw, Rolled) or not isinstance(stored, Rolled):
             return None
-        sample = self.memory.seq if self.guard.trusts(spec) else None
+        sample = self.memory.seq if trusted else None
         if not raw.begins(value, self.codec.packs_as, sample):
             return None
         if len(value) == raw.count:

@@ -7,7 +7,7 @@ from typing import Any
 
 from keepset.codec import Codec
 from keepset.errors import IntegrityError, NotFoundError
-from keepset.plan.packing import all_headers
+from keepset.plan.packing import all_headers, find_header
 from keepset.plan.project import is_pin
 from keepset.plan.reads import FindRun, Load, Loaded, ReadBlobs, ReadHeaders
 from keepset.plan.rebuild import Blobs, Chains, gather, rebuild
@@ -122,11 +122,12 @@ class Reader:
         Raises:
             NotFoundError: There is none of this id.
         """
-        lines = yield from self._lines()
-        for line, rows in lines.items():
-            for row in rows:
-                if row.checkpoint == checkpoint:
-                    return line, row
+        yield from self.row()
+        _, lines = yield ReadHeaders(self.key, "")
+        for one in lines:
+            row = find_header(one.steps, one.segments, checkpoint)
+            if row is not None:
+                return one.line, row
         raise NotFoundError(
             f"run {self.key.run_id} has no checkpoint {checkpoint}",
             code="checkpoint.not-found",

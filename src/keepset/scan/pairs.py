@@ -32,6 +32,8 @@ def paired(text: str, folded: str) -> Iterator[Span]:
         text: The text.
         folded: The same text in lower case, of the same length.
     """
+    if "=" not in folded and ":" not in folded:
+        return
     for match in _NAMED.finditer(folded):
         name = _name(text, match.start(), match.group())
         promise = credential(name)
