@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Same: TypeAlias = Callable[[object, bytes], bool]
 
-CHUNK = 16 * 1024
+CHUNK = 8 * 1024
 """Bytes from which on a chunk takes no more items; a list of fewer bytes is not cut."""
 
 _SPREAD = 2654435761
