@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeGuard
 
 from keepset.codec import BlobRef
 from keepset.delta.change import Code
@@ -54,7 +54,7 @@ def stands_alone(op: object) -> bool:
     Raises:
         IntegrityError: ``delta.mismatch``: this is not an op.
     """
-    return _opened(op, 0)[0] in _ALONE
+    return not _in_place(op) and _opened(op, 0)[0] in _ALONE
 
 
 def blob_refs(op: object) -> list[BlobRef]:
@@ -63,7 +63,7 @@ def blob_refs(op: object) -> list[BlobRef]:
     Raises:
         IntegrityError: ``delta.mismatch``: this is not an op.
     """
-    if type(op) is list and op and type(op[0]) is int and op[0] in _IN_PLACE:
+    if _in_place(op):
         return []
     found: list[BlobRef] = []
     ahead: list[tuple[object, int]] = [(op, 0)]
@@ -81,6 +81,11 @@ def blob_refs(op: object) -> list[BlobRef]:
         elif code is Code.INSIDE:
             ahead += [(part, depth + 1) for _, part in reversed(list(_pairs(code, parts)))]
     return found
+
+
+def _in_place(op: object) -> TypeGuard[list[Any]]:
+    """Tell whether an op has all that it brings in inside of itself, and is not a whole value."""
+    return type(op) is list and bool(op) and type(op[0]) is int and op[0] in _IN_PLACE
 
 
 def _apply(value: object, op: object, blobs: Blobs, depth: int) -> object:
@@ -239,8 +244,7 @@ def _fetched(code: Code, part: object, blobs: Blobs) -> object:
 
 _CODES = {code.value: code for code in Code}
 _ALONE = (Code.WHOLE, Code.ABSENT, Code.BLOB)
-_IN_PLACE = frozenset({Code.ABSENT, Code.LIST, Code.MAP, Code.TEXT})
-"""What has all that it brings in inside of itself."""
+_IN_PLACE = frozenset({Code.LIST, Code.MAP, Code.TEXT})
 _HINT = "Run `keepset verify` to see what else is damaged; restore from a backup."
 
 
