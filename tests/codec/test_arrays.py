@@ -114,6 +114,12 @@ def test_what_lies_between_the_fields_of_a_structure_is_not_stored() -> None:
     array["a"], array["b"], array["c"] = 0, 0, "x"
     assert b"\xee" in array.tobytes()
     assert b"\xee" not in CODEC.pack([array, array[0]])
+    outer = np.zeros(2, [("inside", ALIGNED, (3,)), ("alone", ALIGNED)])
+    outer.view("u1")[:] = 0xEE
+    for part in (outer["inside"], outer["alone"]):
+        part["a"], part["b"], part["c"] = 0, 0, "x"
+    assert b"\xee" in outer.tobytes()
+    assert b"\xee" not in CODEC.pack([outer, outer[0]])
 
 
 def test_what_fills_up_an_extended_number_is_not_stored() -> None:

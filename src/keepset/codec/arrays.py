@@ -87,12 +87,21 @@ def _without_padding(numpy: Any, array: Any, order: str) -> Any:
     if array.dtype.names is None and not extended:
         return array
     clean = numpy.zeros(array.shape, array.dtype, order=order)
-    clean[...] = array
+    _copy_fields(array, clean)
     if extended:
         part = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
         numbers = clean.reshape(-1, order="A").view("u1").reshape(-1, part)
         numbers[:, _EXTENDED_SIZE:] = 0
     return clean
+
+
+def _copy_fields(array: Any, clean: Any) -> None:
+    """Copy what has a name: since 2.5, NumPy may copy a structure with what lies between."""
+    if array.dtype.names is None:
+        clean[...] = array
+        return
+    for name in array.dtype.names:
+        _copy_fields(array[name], clean[name])
 
 
 def _is_wide(dtype: Any) -> bool:
