@@ -31,7 +31,7 @@ from tests.contracts.making import filled, state, typeddict, union
 
 T = TypeVar("T")
 UserId = NewType("UserId", str)
-Many: Any = TypeAliasType("Many", list[T], type_params=(T,))
+Many: Any = TypeAliasType("Many", list[T], type_params=(T,))  # type: ignore[arg-type]  # it takes typing's too
 BoundT = TypeVar("BoundT", bound=int)
 
 
