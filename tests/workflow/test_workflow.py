@@ -74,7 +74,7 @@ def test_a_run_goes_on_after_the_last_step_that_was_saved() -> None:
         assert store.runs()[0].step == "look"
         assert store.runs()[0].status == "failed"
         assert store.run(State, "r").state["value"] == 2
-        assert [c.step for c in store.run(State, "r").history()] == ["look"] * 3 + ["add"]
+        assert [c.step for c in store.run(State, "r").history()] == ["look", "look", "add"]
 
 
 def test_a_step_that_the_code_no_longer_has_is_named_with_the_way_out() -> None:

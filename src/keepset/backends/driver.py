@@ -115,11 +115,21 @@ def _answer(request: Request, backend: Backend) -> Any:
         return backend.execute(request)
     if _is_async(request.function):
         raise _needs_a_loop(request.function)
-    result = request.function(*request.arguments)
+    result = _called(request.function, request.arguments)
     if inspect.iscoroutine(result):
         result.close()
         raise _needs_a_loop(request.function)
     return result
+
+
+def _called(function: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
+    """Call a user's function; its StopIteration would end the flow, or never leave a thread."""
+    try:
+        return function(*arguments)
+    except StopIteration as error:
+        name = getattr(function, "__qualname__", type(function).__name__)
+        msg = f"{name} raised StopIteration"
+        raise RuntimeError(msg) from error
 
 
 async def _aanswer(request: Request, backend: Backend) -> Any:
@@ -127,7 +137,7 @@ async def _aanswer(request: Request, backend: Backend) -> Any:
         return await backend.aexecute(request)
     if _is_async(request.function):
         return await request.function(*request.arguments)
-    result = await asyncio.to_thread(request.function, *request.arguments)
+    result = await asyncio.to_thread(_called, request.function, request.arguments)
     return await result if inspect.iscoroutine(result) else result
 
 

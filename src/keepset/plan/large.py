@@ -36,6 +36,16 @@ class Large:
         self._known = known
         self._compressed = compressed
 
+    def apart(self) -> Large:
+        """Make a second one, for values of which it is not decided yet whether they are stored."""
+        known = {*self._known, *self.rows}
+        return Large(self._codec, known, compressed=self._compressed)
+
+    def take(self, other: Large) -> None:
+        """Take over what another one has taken."""
+        self.refs |= other.refs
+        self.rows |= other.rows
+
     def move(self, packed: bytes) -> bytes:
         """Take a packed value and give the packed reference to it."""
         digest = hashlib.sha256(packed).digest()

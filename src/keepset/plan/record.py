@@ -118,7 +118,8 @@ class Recorder:
         if extends(raw, old):
             after, change = self._compared(spec, value, before or NEVER, old, raw)
             return after.rolled(), change
-        self.guard.require_growth(spec)
+        if self.guard.trusts(spec):  # a marker may stand where the state has the secret again
+            return self._stored_anew(spec, value, before, raw)
         return self._compared(spec, value, before or NEVER, old, raw)
 
     def _compared(
@@ -126,11 +127,14 @@ class Recorder:
     ) -> tuple[FieldMemory, Change | None]:
         """Record a value of which the whole picture was taken, before and now."""
         if not self._whole(before):
-            change = diff(old, raw, move=self.large.move)
+            seen = self.large.apart()
+            change = diff(old, raw, move=seen.move)
             if change is None:
                 return before, None
-            if before.raw is before.stored:
-                return self._changed(spec, value, before, raw, change)
+            if before.raw is before.stored and not self._withholds(spec, value, change):
+                self.large.take(seen)
+                self._note(spec, raw, [])
+                return self._kept(before, raw, raw, change)
         return self._stored_anew(spec, value, before, raw)
 
     def _grown(
@@ -192,18 +196,16 @@ class Recorder:
                 raise
             return None
 
-    def _changed(
-        self, spec: Field, value: Any, before: FieldMemory, raw: Frozen, change: Change
-    ) -> tuple[FieldMemory, Change | None]:
-        """Take the difference as it is unless the detectors find a secret in what is new."""
+    def _withholds(self, spec: Field, value: Any, change: Change) -> bool:
+        """Look at what is new; tell whether there is a secret, so that all is looked at again."""
         findings = self.guard.look_around(spec, value) if () not in change.touched else []
         for path in change.touched:
             findings += self.guard.look(spec, _at(value, path), (spec.name, *path))
         if any(finding.kind.startswith("secret.") for finding in findings):
-            return self._stored_anew(spec, value, before, raw)
+            return True
         self.guard.decide(spec, value, (spec.name,), findings)
-        self._note(spec, raw, findings)
-        return self._kept(before, raw, raw, change)
+        self.findings += findings
+        return False
 
     def _stored_anew(
         self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None
@@ -224,6 +226,8 @@ class Recorder:
         self._note(spec, stored, findings)
         known = before.stored if before and not self._whole(before) else None
         old = known.frozen if known else None
+        if old and not extends(stored, old):
+            self.guard.require_growth(spec)
         change = diff(old, stored, move=self.large.move) if old else whole(stored, self.large.move)
         if change is None and before:
             return replace(before, raw=raw, stored=stored), None

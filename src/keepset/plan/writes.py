@@ -129,6 +129,8 @@ class Rewrite(Write[None]):
         seen: The incarnation that was read.
         heads: For each line that was read, its id and newest seq; another head is a
             ``conflict.head``.
+        written: Digests of all pending writes that were read, in order of the digests; others are a
+            ``conflict.head``, since what they refer to would be lost.
         lines: What the lines hold from now on; a line that is not here goes.
         stay: Digests of the large values that stay.
         blobs: Large values to add; one that is already there is left as it is.
@@ -141,6 +143,7 @@ class Rewrite(Write[None]):
     lines: tuple[Rewritten, ...]
     stay: tuple[bytes, ...]
     blobs: tuple[BlobRow, ...] = ()
+    written: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 
 from keepset.contracts import Contract, Keep
 from keepset.contracts import Field as FieldSpec
-from keepset.errors import ConflictError, PolicyError, UsageError
+from keepset.errors import ConflictError, KeepsetError, PolicyError, UsageError
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
 from keepset.plan.reads import Loaded
@@ -54,34 +53,40 @@ class RunCore:
         self.changed_pins: tuple[str, ...] = ()
         self.branch: int | None = None
         self.last_step = ""
+        self.last_status = ""
         self._subject = subject
         self._person = subject
         self._told: str | None = None
         self._memory: LineMemory | None = None
         self._known: str | None = None
+        self._landing = ""
         self._claim: Hold | Seen = Seen(None, 0)
         self._stored: dict[str, Any] | None = None
         self._restored: dict[str, Any] = {}
         self._state: Any = None
-        self._busy = threading.Lock()
+        self._users: dict[object, None] = {}
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Refuse a second user of the run while the first one is not done.
 
+        A user is noted and struck off in single steps, so that an interrupt leaves none behind.
+
         Raises:
             UsageError: There is one.
         """
-        if not self._busy.acquire(blocking=False):
-            raise UsageError(
-                f"run {self.reader.key.run_id} is in use by another thread or task",
-                code="run.in-use",
-                hint="A Run has one user at a time: await its calls one after the other.",
-            )
+        own = object()
         try:
+            self._users[own] = None
+            if next(iter(self._users)) is not own:
+                raise UsageError(
+                    f"run {self.reader.key.run_id} is in use by another thread or task",
+                    code="run.in-use",
+                    hint="A Run has one user at a time: await its calls one after the other.",
+                )
             yield
         finally:
-            self._busy.release()
+            self._users.pop(own, None)
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -101,13 +106,28 @@ class RunCore:
     def _begin(self, loaded: Loaded, values: dict[str, Any]) -> None:
         header = header_at(loaded)
         self._claim = seen_in(loaded)
-        self._stored = values if header else None
+        self._stored = self._by_rule(values) if header else None
         self.last_step = header.name if header else ""
+        self.last_status = header.status if header else ""
         self.branch = loaded.line.branch if loaded.line else None
+
+    def _by_rule(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Leave out what a rule restores by now, though it was stored under an earlier one."""
+        fields = self.contract.fields
+        return {
+            name: value
+            for name, value in values.items()
+            if name not in fields or fields[name].rule.stored
+        }
 
     def _go_on(self, loaded: Loaded, memory: LineMemory) -> None:
         """Learn how the rows lie now; the checkpoint that this run knows must be the newest."""
         seen = seen_in(loaded)
+        if self._landing and memory.checkpoint == self._landing:
+            # The last save was interrupted after it had landed.
+            self._known = self._landing
+            if isinstance(self._claim, Seen):
+                self._claim = seen
         if seen.incarnation != self._claim.incarnation or memory.checkpoint != self._known:
             raise ConflictError(
                 f"run {self.reader.key.run_id} has moved on since it was loaded",
@@ -122,15 +142,10 @@ class RunCore:
         self.services.retention.keep(self, memory.size)
 
     def forget(self) -> bool:
-        """Forget what can be loaded again; False where the run is in use just now."""
-        if not self._busy.acquire(blocking=False):
+        """Forget what can be loaded again; False where the run is in use or was not read yet."""
+        if self._users or self._stored is not None:
             return False
-        try:
-            self._memory = None
-            if self._stored is not None:
-                self._stored, self._known = None, None
-        finally:
-            self._busy.release()
+        self._memory = None
         return True
 
     def _fits(self, run: RunRow) -> None:
@@ -206,6 +221,7 @@ class RunCore:
             ConflictError: Another writer was first; nothing is changed.
             StoreError: The store refused; nothing is changed.
         """
+        self.services.may_write()
         with self.alone():
             yield from self.load()
             header = self._header(self.last_step, status, {})
@@ -218,14 +234,23 @@ class RunCore:
             memory = yield from self.load()
             with self.masked():
                 recorded = recording(Recorder(self.guard, memory, self.services.compressed))
-            return recorded, (yield self._plan(memory, recorded))
+            plan = self._plan(memory, recorded)
+            self._landing, self._memory = recorded.step.checkpoint, None
+            try:
+                saved: Saved = yield plan
+            except KeepsetError:
+                self._memory, self._landing = memory, ""
+                raise
+            return recorded, saved
 
         recorded, saved = yield from self.again(attempt)
         self._claim = saved.hold
         self._told = self._person
         self.last_step = recorded.step.name
+        self.last_status = recorded.step.status
         self.branch = saved.line.branch
         self._remember(recorded.memory.on(saved.line.id))
+        self._landing = ""
         self.report.add(recorded.step.name, recorded.findings)
         return as_checkpoint(recorded.step, saved.line, self.codec)
 
@@ -313,6 +338,7 @@ class RunCore:
             fresh = yield Fork(hold, line.id, row.seq)
             child.branch, child.last_step = fresh.branch, row.name
             child._claim, child._stored = hold, values
+            child.entering.take_over(self.entering)
             memory = remember(loaded, chains, values, self.codec)
             child._remember(branch_off(memory, fresh))
             return child

@@ -34,6 +34,10 @@ class Entering:
             if isinstance(self._contract.fields[name].rule, Extract)
         }
 
+    def take_over(self, other: Entering) -> None:
+        """Know what another run of the same contract has handed out, as at a fork."""
+        self._handed = dict(other._handed)
+
     def values(
         self, values: dict[str, Any], memory: LineMemory, *, admitted: bool
     ) -> dict[str, Any]:
@@ -91,9 +95,10 @@ class Entering:
 
     def _know(self, value: str, name: str) -> None:
         known = self._services.known
-        before = len(known.ignored)
+        if name in known.ignored:
+            return
         known.add(value, name)
-        if len(known.ignored) > before:
+        if name in known.ignored:
             _log.warning("the secret %s is too short to be looked for in what is stored", name)
 
     def _is_stored(self, name: str, value: Any, memory: LineMemory) -> bool:

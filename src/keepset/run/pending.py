@@ -107,7 +107,7 @@ def put_writes(core: RunCore, checkpoint: str, batch: Batch) -> Flow[None]:
 def _rows(core: RunCore, batch: Batch, large: Large) -> Iterator[WriteRow]:
     told = core.services.scanner.text
     for index, (channel, given) in enumerate(batch.checked()):
-        spec = core.contract.fields.get(channel) or undeclared(channel)
+        spec = core.contract.fields.get(channel) or undeclared(told(channel))
         if not spec.rule.stored:
             continue
         value = given

@@ -9,6 +9,9 @@ from keepset.codec import format_path
 from keepset.scan import Finding
 
 _Key = tuple[str, tuple[str, ...], str]
+LOGGED = 20
+"""How many findings of a run are logged; the others are counted."""
+
 _log = logging.getLogger("keepset")
 
 
@@ -29,7 +32,8 @@ class Report:
             self._counts[key] = self._counts.get(key, 0) + 1
             if key not in self._first:
                 self._first[key] = finding
-                self._tell(step, finding)
+                if len(self._first) <= LOGGED:
+                    self._tell(step, finding)
 
     def _tell(self, step: str, finding: Finding) -> None:
         _log.warning(

@@ -9,7 +9,6 @@ import ntpath
 import posixpath
 import re
 from collections.abc import Collection, Iterator
-from pathlib import PurePath
 from typing import Final
 from urllib.parse import unquote
 
@@ -53,11 +52,6 @@ class Places:
         )
 
 
-def path_text(value: object) -> str | None:
-    """Give the text of a path object, or None for anything else."""
-    return str(value) if isinstance(value, PurePath) else None
-
-
 def _url(text: str) -> bool:
     return text.startswith("file://")
 
@@ -84,6 +78,6 @@ def _ancestors(path: str) -> Iterator[str]:
 
 
 def _whole_path(path: str) -> bool:
-    if _FORBIDDEN.intersection(path) or path[-1] in ".,;:!":
+    if not path or _FORBIDDEN.intersection(path) or path[-1] in ".,;:!":
         return False
     return all(part.count(" ") <= _MOST_SPACES for part in re.split(r"[\\/]", path))

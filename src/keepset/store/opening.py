@@ -19,7 +19,7 @@ from keepset.backends.sqlite import (
     open_sqlite,
 )
 from keepset.codec import GLOBAL, Codec
-from keepset.errors import UsageError
+from keepset.errors import StoreError, UsageError
 from keepset.plan.guard import Mode
 from keepset.providers import (
     HashKey,
@@ -96,10 +96,21 @@ def _backend_of(url: object) -> Callable[[Options], tuple[Backend, HashKey | Non
     return lambda options: _open_file(path, options)
 
 
+def _require_file(path: Path) -> None:
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise StoreError(
+            f"{path} is no file that can hold a store",
+            code="store.not-a-database",
+            hint="It is a pipe, a socket or a device: give the path of a plain file.",
+        )
+
+
 def _open_file(name: str, options: Options) -> tuple[Backend, HashKey | None]:
     """Open a database and its key, which lies beside the file itself, wherever links lead to it."""
     path = locate(name)
     key_path = path.with_name(f"{path.name}.key")
+    _require_file(path)
+    _require_file(key_path)
     if options.role == "writer" and is_to_be_made(path):
         _make_key(key_path, anew=options.new_key)  # before the database: none is ever without one
     backend = open_sqlite(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from keepset.errors import ConflictError
 from keepset.plan.prune import Policy, Pruned, prune
 from keepset.plan.reads import Everything, FindRun, ListRuns, ReadBlobs, ReadEverything
 from keepset.plan.rebuild import Blobs
@@ -14,26 +15,40 @@ from keepset.plan.verify import Verified, verify_run
 from keepset.plan.writes import Delete, Rewrite
 from keepset.run.reader import Reader
 from keepset.run.services import Services
+from keepset.store.opening import check_name
 
 _PAGE = 200
+_ATTEMPTS = 5
 
 
 def delete(services: Services, run_id: str) -> Flow[bool]:
     """End a run and remove its bytes; False where there was none."""
     services.may_write()
-    key = RunKey(services.tenant, run_id)
+    key = RunKey(services.tenant, check_name("run id", run_id))
     gone: bool = yield Delete(key, services.mark(key), services.now())
     return gone
 
 
 def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
-    """Remove checkpoints of a run as a policy says.
+    """Remove checkpoints of a run as a policy says; again where it was written to meanwhile.
 
     Raises:
         NotFoundError: There is no such run.
-        ConflictError: The run was written to meanwhile; nothing is changed.
+        ConflictError: The run was written to each time; nothing is changed.
     """
     services.may_write()
+    check_name("run id", run_id)
+    left = _ATTEMPTS
+    while True:
+        left -= 1
+        try:
+            return (yield from _prune(services, run_id, policy))
+        except ConflictError as error:
+            if error.code not in {"conflict.head", "conflict.layout"} or not left:
+                raise
+
+
+def _prune(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
     row = yield from Reader(services, run_id, services.inspector).row()
     found = yield FindRun(row.key, services.mark(row.key))
     everything: Everything = yield ReadEverything(row.key)
@@ -48,6 +63,7 @@ def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
             mark=services.mark(row.key),
             seen=Seen(everything.run.incarnation, found.deletions, everything.run.layout),
             heads=tuple(history.head() for history in replay.histories),
+            written=tuple(sorted(write.digest for _, _, write in everything.writes)),
             lines=shorter.lines,
             stay=shorter.stay,
             blobs=shorter.blobs,
@@ -58,6 +74,7 @@ def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
 def verify(services: Services, run_id: str | None) -> Flow[Verified]:
     """Check one run or all runs of the tenant."""
     if run_id is not None:
+        check_name("run id", run_id)
         yield from Reader(services, run_id, services.inspector).row()
         key = RunKey(services.tenant, run_id)
         one: Verified = yield from verify_run(key, services.inspector)

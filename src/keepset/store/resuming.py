@@ -43,7 +43,9 @@ def can_resume(
         _, _, values = yield from Reader(services, run_id, codec).load()
     except (DecodeError, IntegrityError) as error:
         reasons.append(_from(Resume.INCOMPATIBLE, error))
-    for path, marker in withheld(values, codec):
+    stored = {n: v for n, v in values.items() if n in contract.fields}
+    stored = {n: v for n, v in stored.items() if contract.fields[n].rule.stored}
+    for path, marker in withheld(stored, codec):
         place = format_path(path)
         reasons.append(
             Reason(

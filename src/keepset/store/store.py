@@ -65,10 +65,13 @@ class _Either:
 
     def _can_resume(self, run_id: str, contract: Any) -> Flow[ResumeReport]:
         asked = None if contract is None else self._known(contract)
-        return can_resume(self.services, run_id, asked, self._contracts)
+        return can_resume(self.services, check_name("run id", run_id), asked, self._contracts)
 
     def _reader(self, run_id: str) -> Reader:
         return Reader(self.services, check_name("run id", run_id), self.services.inspector)
+
+    def _person(self, subject: str) -> bytes:
+        return self.services.subject(check_name("subject", subject))
 
     def _moment(self, given: datetime | timedelta | None) -> int | None:
         if given is None:
@@ -102,7 +105,7 @@ class _Either:
             raise UsageError(
                 "the limit is not a number from 1 on", code="usage.limit", hint="Write limit=100."
             )
-        person = None if subject is None else self.services.subject(subject)
+        person = None if subject is None else self._person(subject)
         return ListRuns(self.tenant, status, contract, person, after, limit)
 
 
@@ -203,7 +206,10 @@ class Store(_Either):
             ConflictError: The run was written to meanwhile.
         """
         policy = Policy(keep_latest, every, self._moment(older_than))
-        return drive(operations.prune_run(self.services, run_id, policy), self.services.backend)
+        return drive(
+            operations.prune_run(self.services, run_id, policy),
+            self.services.backend,
+        )
 
     def verify(self, run_id: str | None = None) -> Verified:
         """Read everything again, check every digest and rebuild every checkpoint."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from keepset.backends.driver import adrive, drive
 from keepset.contracts import Contract, contract_of
-from keepset.errors import KeepsetError, SchemaError, UsageError
+from keepset.errors import ConflictError, KeepsetError, SchemaError, UsageError
 from keepset.plan.requests import Call, Flow
 from keepset.plan.restore import restore
 from keepset.run.core import RunCore
@@ -75,6 +75,8 @@ class Workflow:
         return await adrive(self._go(run.core, state), run.core.services.backend)
 
     def _go(self, core: RunCore, given: Any) -> Flow[Any]:
+        core.services.may_write()
+        core.guard.require_declared(self.contract)
         state = yield from core.state()
         names = list(self.steps)
         position = 0
@@ -83,22 +85,24 @@ class Workflow:
         else:
             position = self._after(core.last_step, names)
         for name in names[position:]:
-            before = self.contract.values(state)
-            result = yield from self._work(core, name, state)
-            state = self._entered(before, state, result)
-            status = Status.DONE if name == names[-1] else Status.RUNNING
-            yield from core.save(name, state, status=status, admitted=True)
+            try:
+                before = self.contract.values(state)
+                result = yield Call(self.steps[name], (state,))
+                state = self._entered(before, state, result)
+                status = Status.DONE if name == names[-1] else Status.RUNNING
+                yield from core.save(name, state, status=status, admitted=True)
+            except ConflictError:
+                raise
+            except Exception:
+                yield from self._failed(core)
+                raise
         return state
 
-    def _work(self, core: RunCore, name: str, state: Any) -> Generator[Any, Any, Any]:
-        """Do a step; where it fails, the run stands as failed after the step before it."""
-        try:
-            return (yield Call(self.steps[name], (state,)))
-        except Exception:
-            if core.last_step:
-                with suppress(KeepsetError):  # the step's own error is what matters
-                    yield from core.mark(Status.FAILED)
-            raise
+    def _failed(self, core: RunCore) -> Generator[Any, Any, None]:
+        """Let the run stand as failed after the step before, once for as often as it is tried."""
+        if core.last_step and core.last_status != Status.FAILED:
+            with suppress(KeepsetError):  # the step's own error is what matters
+                yield from core.mark(Status.FAILED)
 
     def _begin(self, core: RunCore, given: Any) -> Generator[Any, Any, Any]:
         if given is None:

@@ -268,6 +268,8 @@ DROP_WRITES: Final = "DELETE FROM write WHERE step > :low AND step < :high"
 
 DROP_WRITE: Final = "DELETE FROM write WHERE step = ?"
 
+WRITE_DIGESTS: Final = "SELECT digest FROM write WHERE step > :low AND step < :high"
+
 WRITE_STEPS: Final = "SELECT DISTINCT step FROM write WHERE step > :low AND step < :high"
 
 DROP_LINE: Final = "DELETE FROM line WHERE id = :line"

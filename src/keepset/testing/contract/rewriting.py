@@ -33,7 +33,7 @@ def _history(backend: Backend) -> tuple[Scribe, Scribe]:
     root.save(blobs=(KEPT, DROPPED))
     fork = root.fork(3).save_many(2)
     for seq in (2, 5, 6):
-        write = WriteRow("task", "", 0, "a", b"%d" % seq)
+        write = WriteRow("task", "", 0, "a", b"%d" % seq, b"digest-%d" % seq)
         backend.execute(PutWrites(root.hold, root.line_id, seq, (write,)))
     return root, fork
 
@@ -41,7 +41,8 @@ def _history(backend: Backend) -> tuple[Scribe, Scribe]:
 def _plan(root: Scribe, *lines: Rewritten, fork_head: int = 5) -> Rewrite:
     heads = ((root.line_id, 6), (root.line_id + 1, fork_head))
     seen = Seen(root.hold.incarnation, 0)
-    return Rewrite(root.key, mark(root.key), seen, heads, lines, (KEPT.digest,))
+    written = tuple(b"digest-%d" % seq for seq in (2, 5, 6))
+    return Rewrite(root.key, mark(root.key), seen, heads, lines, (KEPT.digest,), written=written)
 
 
 def _shorter(root: Scribe) -> Rewritten:

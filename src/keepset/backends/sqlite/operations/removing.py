@@ -61,6 +61,7 @@ def rewrite(plan: Rewrite) -> Steps[None]:
         heads.add((line.id, (yield from read_newest(line.id))))
     if heads != set(plan.heads):
         raise newer_head()
+    yield from _check_writes(plan, [line.id for line in lines])
     stay = {row.line.id: row for row in plan.lines}
     _check_lines(plan, {line.id for line in lines})
     for line in lines:
@@ -72,6 +73,16 @@ def rewrite(plan: Rewrite) -> Steps[None]:
     if plan.blobs:
         yield from add_blobs(run.id, plan.blobs)
     yield Statement(queries.RAISE_LAYOUT, {"run": run.id})
+
+
+def _check_writes(plan: Rewrite, lines: list[int]) -> Steps[None]:
+    """Refuse to go on where pending writes came in since the run was read."""
+    digests: list[bytes] = []
+    for line in lines:
+        rows = yield Statement(queries.WRITE_DIGESTS, span(line))
+        digests += [digest for (digest,) in rows]
+    if sorted(digests) != list(plan.written):
+        raise newer_head()
 
 
 def _check_lines(plan: Rewrite, known: set[int]) -> None:
