@@ -182,7 +182,8 @@ def test_a_run_that_was_interrupted_after_its_save_had_landed_goes_on() -> None:
         run = store.run(Chat, "r")
         for number in range(3):
             flow = run.core.save("step", {"count": number})
-            request, result = next(flow), None
+            request: Any = next(flow)
+            result: Any = None
             try:
                 while True:
                     result = store.services.backend.execute(request)
@@ -200,7 +201,7 @@ def test_something_that_is_no_plain_file_is_refused_and_never_waited_for(tmp_pat
     os.mkfifo(tmp_path / "pipe.db")
     for role in ("writer", "viewer"):
         with pytest.raises(StoreError) as refused:
-            ks.open(f"sqlite:///{tmp_path / 'pipe.db'}", role=role)  # type: ignore[arg-type]  # both are roles
+            ks.open(f"sqlite:///{tmp_path / 'pipe.db'}", role=role)
         assert refused.value.code == "store.not-a-database"
 
 
