@@ -55,7 +55,7 @@ def test_a_flow_receives_what_its_plans_and_calls_gave(backend: SQLiteBackend) -
         saved = yield scribe.plan()
         called = yield Call(max, (1, 2))
         after = yield scribe.find()
-        return before.run, saved.hold.token, called, after.run.key
+        return before.run, saved.fence.token, called, after.run.key
 
     assert drive(flow(), backend) == (None, 1, 2, scribe.key)
     scribe.run_id = "another"

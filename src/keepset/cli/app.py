@@ -95,7 +95,7 @@ class Commands(click.Group):
 )
 @click.version_option(package_name="keepset", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Hold the commands; see `Commands`."""
+    """Fence the commands; see `Commands`."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

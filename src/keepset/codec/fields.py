@@ -72,7 +72,7 @@ class Members:
         return found
 
     def check(self, stored: object, name: str) -> dict[str, Any]:
-        """Hold stored fields against the class.
+        """Fence stored fields against the class.
 
         Args:
             stored: What was stored as the fields.

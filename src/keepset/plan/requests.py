@@ -74,7 +74,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class Fence:
     """A writer's claim on a run: its row number, incarnation and fencing token.
 
     The layout is that of the rows which the writer knows; only a save depends on it.

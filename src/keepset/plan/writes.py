@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keepset.plan.requests import Hold, Seen, Write
+from keepset.plan.requests import Fence, Seen, Write
 from keepset.plan.rows import (
     BlobRow,
     ContractRow,
@@ -20,7 +20,7 @@ from keepset.plan.rows import (
 class Saved:
     """What a save gives back: the claim to present next time, and the line."""
 
-    hold: Hold
+    fence: Fence
     line: LineRow
 
 
@@ -48,7 +48,7 @@ class Save(Write[Saved]):
 
     key: RunKey
     mark: bytes
-    claim: Hold | Seen
+    claim: Fence | Seen
     incarnation: bytes
     contract: ContractRow
     subject: bytes | None
@@ -70,14 +70,14 @@ class Fork(Write[LineRow]):
     save on it must hold every field whole.
     """
 
-    hold: Hold
+    fence: Fence
     parent: int
     seq: int
     deepest: int = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Claim(Write[Hold]):
+class Claim(Write[Fence]):
     """Claim a run that exists, without saving: the token rises by one."""
 
     key: RunKey
@@ -90,7 +90,7 @@ class Claim(Write[Hold]):
 class PutWrites(Write[None]):
     """Store pending writes for a checkpoint of the line; it may have successors already."""
 
-    hold: Hold
+    fence: Fence
     line: int
     seq: int
     writes: tuple[WriteRow, ...]

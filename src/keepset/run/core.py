@@ -17,7 +17,7 @@ from keepset.plan.project import project
 from keepset.plan.reads import Loaded
 from keepset.plan.rebuild import branch_off, header_at, remember
 from keepset.plan.record import Header, Recorded, Recorder, record, record_nothing
-from keepset.plan.requests import Flow, Hold, Request, Seen
+from keepset.plan.requests import Fence, Flow, Request, Seen
 from keepset.plan.restore import restore
 from keepset.plan.rows import ContractRow, RunRow
 from keepset.plan.shapes import require_contract
@@ -60,7 +60,7 @@ class RunCore:
         self._memory: LineMemory | None = None
         self._known: str | None = None
         self._landing = ""
-        self._claim: Hold | Seen = Seen(None, 0)
+        self._claim: Fence | Seen = Seen(None, 0)
         self._stored: dict[str, Any] | None = None
         self._restored: dict[str, Any] = {}
         self._state: Any = None
@@ -244,7 +244,7 @@ class RunCore:
             return recorded, saved
 
         recorded, saved = yield from self.again(attempt)
-        self._claim = saved.hold
+        self._claim = saved.fence
         self._told = self._person
         self.last_step = recorded.step.name
         self.last_status = recorded.step.status
@@ -333,11 +333,11 @@ class RunCore:
 
         def attempt() -> Generator[Request, Any, RunCore]:
             line, row = yield from self.reader.find(checkpoint)
-            hold = yield from self.claim()
+            fence = yield from self.claim()
             loaded, chains, values = yield from self.reader.load(line.branch, seq=row.seq)
-            fresh = yield Fork(hold, line.id, row.seq)
+            fresh = yield Fork(fence, line.id, row.seq)
             child.branch, child.last_step = fresh.branch, row.name
-            child._claim, child._stored = hold, values
+            child._claim, child._stored = fence, values
             child.entering.take_over(self.entering)
             memory = remember(loaded, chains, values, self.codec)
             child._remember(branch_off(memory, fresh))
@@ -359,12 +359,12 @@ class RunCore:
         line, row = yield from self.reader.find(checkpoint)
         return line.id, row.seq
 
-    def claim(self) -> Generator[Request, Any, Hold]:
+    def claim(self) -> Generator[Request, Any, Fence]:
         """Give the run's claim; one that was only looked at so far is claimed now."""
         if isinstance(self._claim, Seen):
             key, mark = self.reader.key, self.reader.mark
-            hold: Hold = yield Claim(key, mark, self._claim, self.contract.epoch)
-            self._claim = hold
+            fence: Fence = yield Claim(key, mark, self._claim, self.contract.epoch)
+            self._claim = fence
         return self._claim
 
 

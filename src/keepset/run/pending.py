@@ -98,8 +98,8 @@ def put_writes(core: RunCore, checkpoint: str, batch: Batch) -> Flow[None]:
 
         def attempt() -> Flow[None]:
             line, seq = yield from core.place(checkpoint)
-            hold = yield from core.claim()
-            yield PutWrites(hold, line, seq, rows, tuple(large.rows.values()))
+            fence = yield from core.claim()
+            yield PutWrites(fence, line, seq, rows, tuple(large.rows.values()))
 
         yield from core.again(attempt)
 

@@ -58,7 +58,7 @@ def _fill(backend: SQLiteBackend, runs: int, saves: int, seed: int) -> list[Scri
             scribe.save(row, blobs=(blob(body),) if chance.random() < 0.1 else ())
         if chance.random() < 0.2:
             write = WriteRow("task", "", 0, "a", body)
-            plan = PutWrites(scribe.hold, scribe.line_id, scribe.head, (write,))
+            plan = PutWrites(scribe.fence, scribe.line_id, scribe.head, (write,))
             backend.execute(plan)
     return scribes
 
@@ -101,7 +101,7 @@ def test_what_a_rewrite_lets_go_of_leaves_no_byte(backend: SQLiteBackend, tmp_pa
     stored = backend.execute(ReadEverything(scribe.key))
     path = tmp_path / "runs.db"
     assert sum(_found(path, scribe.run_id).values()) > 0
-    seen = Seen(scribe.hold.incarnation, 0)
+    seen = Seen(scribe.fence.incarnation, 0)
     heads = ((scribe.line_id, scribe.head),)
     plan = Rewrite(scribe.key, mark(scribe.key), seen, heads, _shortened(stored), ())
     backend.execute(plan)

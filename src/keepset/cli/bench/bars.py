@@ -50,7 +50,7 @@ class Bar:
 
 
 def bars(figures: Figures, *, busy: bool = False) -> list[Bar]:
-    """Hold the figures of a run to every bar.
+    """Fence the figures of a run to every bar.
 
     Args:
         figures: What was measured.

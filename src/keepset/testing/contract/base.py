@@ -13,7 +13,7 @@ from typing import ClassVar
 from keepset.backends import Backend
 from keepset.errors import KeepsetError
 from keepset.plan.reads import FindRun, Load, Loaded
-from keepset.plan.requests import Hold, Seen
+from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import (
     HEADER,
     BlobRow,
@@ -118,7 +118,7 @@ class Scribe:
     namespace: str = ""
     contract: ContractRow = CONTRACT
     subject: bytes | None = None
-    claim: Hold | Seen = field(default_factory=lambda: Seen(None, 0))
+    claim: Fence | Seen = field(default_factory=lambda: Seen(None, 0))
     line: LineRow | None = None
     head: int = 0
     seq: int = 0
@@ -129,9 +129,9 @@ class Scribe:
         return RunKey(self.tenant, self.run_id)
 
     @property
-    def hold(self) -> Hold:
+    def fence(self) -> Fence:
         """The claim, once there is one."""
-        assert isinstance(self.claim, Hold)
+        assert isinstance(self.claim, Fence)
         return self.claim
 
     @property
@@ -171,7 +171,7 @@ class Scribe:
         """Save one checkpoint and remember what a writer does."""
         plan = replace(self.plan(row), **parts)  # type: ignore[arg-type] # fields of Save by name
         saved = self.backend.execute(plan)
-        self.claim, self.line = saved.hold, saved.line
+        self.claim, self.line = saved.fence, saved.line
         self.head = self.seq = plan.step.seq
         return saved
 
@@ -187,7 +187,7 @@ class Scribe:
 
     def fork(self, seq: int, deepest: int = 4) -> Scribe:
         """Begin a new line and give a writer of it, which has this one's claim."""
-        line = self.backend.execute(Fork(self.hold, self.line_id, seq, deepest))
+        line = self.backend.execute(Fork(self.fence, self.line_id, seq, deepest))
         return replace(self, line=line, head=0, seq=seq)
 
     def find(self) -> FindRun:

@@ -112,7 +112,7 @@ class ConcurrencyClaims(Claims):
                     scribe = Scribe(backend, f"run-{number}")
                     for seq in range(1, 6):
                         saved = await backend.aexecute(scribe.plan(step(seq)))
-                        scribe.claim, scribe.line, scribe.head = saved.hold, saved.line, seq
+                        scribe.claim, scribe.line, scribe.head = saved.fence, saved.line, seq
 
                 asyncio.run(save_some())
 

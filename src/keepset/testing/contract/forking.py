@@ -123,7 +123,7 @@ class ForkingClaims(Claims):
                     scribe.fork(seq)
             other = Scribe(backend, "other").save_many(2)
             with refused(ConflictError, "conflict.head"):
-                backend.execute(Fork(scribe.hold, other.line_id, 1))
+                backend.execute(Fork(scribe.fence, other.line_id, 1))
             Scribe(backend).look().save()
             with refused(ConflictError, "conflict.token"):
                 scribe.fork(1)

@@ -117,7 +117,7 @@ class ListingClaims(Claims):
             scribe.pack(headers(1, 3), segment("small", 1, 3), large)
             writes = (WriteRow("task", "", 0, "a", b"y" * 3000),)
             blobs = (blob(b"z" * 9000),)
-            backend.execute(PutWrites(scribe.hold, scribe.line_id, 4, writes, blobs))
+            backend.execute(PutWrites(scribe.fence, scribe.line_id, 4, writes, blobs))
             sizes = backend.execute(ReadSizes(TENANT))
             assert (sizes.runs, sizes.checkpoints) == (1, 4)
             names = [name for name, _ in sizes.bytes_by_field]

@@ -125,7 +125,7 @@ class LoadingClaims(Claims):
             scribe = Scribe(backend)
             scribe.save(blobs=(one, two))
             scribe.save(blobs=(one,))
-            run = scribe.hold.run
+            run = scribe.fence.run
             read = backend.execute(ReadBlobs(run, (two.digest, one.digest)))
             assert read == (two, one)
             stored = backend.execute(ReadEverything(scribe.key)).blobs
@@ -134,4 +134,4 @@ class LoadingClaims(Claims):
                 backend.execute(ReadBlobs(run, (blob(b"three").digest,)))
             other = Scribe(backend, "other").save_many(1)
             with refused(IntegrityError, "blob.missing"):
-                backend.execute(ReadBlobs(other.hold.run, (one.digest,)))
+                backend.execute(ReadBlobs(other.fence.run, (one.digest,)))

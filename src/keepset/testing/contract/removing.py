@@ -33,7 +33,7 @@ def _full(backend: Backend, run_id: str = "run") -> Scribe:
     scribe.save(blobs=(blob(b"large"),))
     scribe.fork(2).save_many(2)
     write = WriteRow("task", "", 0, "a", b"value")
-    backend.execute(PutWrites(scribe.hold, scribe.line_id, 1, (write,)))
+    backend.execute(PutWrites(scribe.fence, scribe.line_id, 1, (write,)))
     return scribe
 
 
@@ -76,7 +76,7 @@ class RemovingClaims(Claims):
                 with refused(ConflictError, "conflict.deleted"):
                     late.save()
             with refused(ConflictError, "conflict.deleted"):
-                backend.execute(PutWrites(holder.hold, holder.line_id, 1, (write,)))
+                backend.execute(PutWrites(holder.fence, holder.line_id, 1, (write,)))
             with refused(ConflictError, "conflict.deleted"):
                 holder.fork(1)
             with refused(ConflictError, "conflict.deleted"):
@@ -93,7 +93,7 @@ class RemovingClaims(Claims):
             with refused(ConflictError, "conflict.deleted"):
                 old.save()
             with refused(IntegrityError, "blob.missing"):
-                backend.execute(ReadBlobs(new.hold.run, (blob(b"large").digest,)))
+                backend.execute(ReadBlobs(new.fence.run, (blob(b"large").digest,)))
             assert backend.execute(ReadWrites(old.line_id, 1)) == ()
             assert new.line_id != old.line_id
             assert _delete(backend, new) is True

@@ -34,13 +34,13 @@ def _history(backend: Backend) -> tuple[Scribe, Scribe]:
     fork = root.fork(3).save_many(2)
     for seq in (2, 5, 6):
         write = WriteRow("task", "", 0, "a", b"%d" % seq, b"digest-%d" % seq)
-        backend.execute(PutWrites(root.hold, root.line_id, seq, (write,)))
+        backend.execute(PutWrites(root.fence, root.line_id, seq, (write,)))
     return root, fork
 
 
 def _plan(root: Scribe, *lines: Rewritten, fork_head: int = 5) -> Rewrite:
     heads = ((root.line_id, 6), (root.line_id + 1, fork_head))
-    seen = Seen(root.hold.incarnation, 0)
+    seen = Seen(root.fence.incarnation, 0)
     written = tuple(b"digest-%d" % seq for seq in (2, 5, 6))
     return Rewrite(root.key, mark(root.key), seen, heads, lines, (KEPT.digest,), written=written)
 
@@ -80,7 +80,7 @@ class RewritingClaims(Claims):
             assert backend.execute(ReadWrites(fork.line_id, 4)) == ()
             assert stored.blobs == (KEPT.digest,)
             with refused(IntegrityError, "blob.missing"):
-                backend.execute(ReadBlobs(root.hold.run, (DROPPED.digest,)))
+                backend.execute(ReadBlobs(root.fence.run, (DROPPED.digest,)))
 
     def test_a_rewrite_leaves_the_writer_its_claim(self, tmp_path: Path) -> None:
         """What it remembers of the rows no longer holds; it loads them again and goes on."""
@@ -92,8 +92,8 @@ class RewritingClaims(Claims):
                 with refused(ConflictError, "conflict.layout"):
                     writer.save()
             run = backend.execute(ReadEverything(root.key)).run
-            assert (run.token, run.layout) == (root.hold.token, 1)
-            root.claim = replace(root.hold, layout=run.layout)
+            assert (run.token, run.layout) == (root.fence.token, 1)
+            root.claim = replace(root.fence, layout=run.layout)
             root.save()
             assert root.head == 7
 
@@ -110,14 +110,14 @@ class RewritingClaims(Claims):
             backend.execute(_plan(root, spread))
             before = backend.execute(ReadEverything(root.key))
             with refused(ConflictError, "conflict.layout"):
-                backend.execute(PutWrites(root.hold, root.line_id, 3, (write,)))
+                backend.execute(PutWrites(root.fence, root.line_id, 3, (write,)))
             with refused(ConflictError, "conflict.layout"):
                 root.fork(3)
             with refused(ConflictError, "conflict.layout"):
                 backend.execute(Claim(idle.key, mark(idle.key), idle.claim, epoch=9))
             assert backend.execute(ReadEverything(root.key)) == before
-            root.claim = replace(root.hold, layout=1)
-            backend.execute(PutWrites(root.hold, root.line_id, 4, (write,)))
+            root.claim = replace(root.fence, layout=1)
+            backend.execute(PutWrites(root.fence, root.line_id, 4, (write,)))
             root.fork(4)
 
     def test_a_rewrite_adds_large_values_and_keeps_those_that_stay(self, tmp_path: Path) -> None:
@@ -128,9 +128,9 @@ class RewritingClaims(Claims):
             stay = (KEPT.digest, added.digest)
             plan = replace(_plan(root, _shorter(root)), stay=stay, blobs=(added, other))
             backend.execute(plan)
-            assert backend.execute(ReadBlobs(root.hold.run, stay)) == (KEPT, added)
+            assert backend.execute(ReadBlobs(root.fence.run, stay)) == (KEPT, added)
             with refused(IntegrityError, "blob.missing"):
-                backend.execute(ReadBlobs(root.hold.run, (DROPPED.digest,)))
+                backend.execute(ReadBlobs(root.fence.run, (DROPPED.digest,)))
 
     def test_a_rewrite_of_what_has_changed_is_refused(self, tmp_path: Path) -> None:
         """A newer checkpoint, a new line, or another incarnation: nothing is touched."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from keepset.backends import Backend
 from keepset.errors import ConflictError, UsageError
 from keepset.plan.reads import Everything, ReadEverything
-from keepset.plan.requests import Hold, Seen
+from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import ContractRow
 from keepset.plan.writes import Claim
 from keepset.testing.contract.base import (
@@ -39,7 +39,7 @@ class SavingClaims(Claims):
             assert stored.run.key == scribe.key
             assert stored.run.contract == CONTRACT
             assert (stored.run.incarnation, stored.run.token) == (b"incarnation-of-run", 1)
-            assert saved.hold == Hold(stored.run.id, b"incarnation-of-run", 1)
+            assert saved.fence == Fence(stored.run.id, b"incarnation-of-run", 1)
             assert stored.lines[0].line == saved.line
             assert (saved.line.branch, saved.line.parent, saved.line.depth) == (0, None, 0)
             assert stored.lines[0].steps == (step(1),)
@@ -66,7 +66,7 @@ class SavingClaims(Claims):
         with self.opened(tmp_path) as backend:
             first = Scribe(backend).save_many(2)
             second = Scribe(backend).look()
-            assert second.save().hold.token == 2
+            assert second.save().fence.token == 2
             before = _all(backend, first)
             with refused(ConflictError, "conflict.token"):
                 first.save(head=3, row=step(4))
@@ -82,7 +82,7 @@ class SavingClaims(Claims):
             second.claim = backend.execute(plan)
             with refused(ConflictError, "conflict.token"):
                 first.save()
-            assert second.save().hold.token == 2
+            assert second.save().fence.token == 2
 
     def test_a_save_that_does_not_know_the_newest_checkpoint_is_refused(
         self, tmp_path: Path

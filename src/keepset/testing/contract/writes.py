@@ -14,7 +14,7 @@ from keepset.testing.contract.base import Claims, Scribe, blob, headers, refused
 
 
 def _put(backend: Backend, scribe: Scribe, seq: int, *writes: WriteRow) -> None:
-    backend.execute(PutWrites(scribe.hold, scribe.line_id, seq, writes))
+    backend.execute(PutWrites(scribe.fence, scribe.line_id, seq, writes))
 
 
 def _read(backend: Backend, scribe: Scribe, seq: int) -> tuple[WriteRow, ...]:
@@ -89,5 +89,5 @@ class WritesClaims(Claims):
         with self.opened(tmp_path) as backend:
             scribe = Scribe(backend).save_many(1)
             writes = (WriteRow("task", "", 0, "a", large.digest),)
-            backend.execute(PutWrites(scribe.hold, scribe.line_id, 1, writes, (large,)))
-            assert backend.execute(ReadBlobs(scribe.hold.run, (large.digest,))) == (large,)
+            backend.execute(PutWrites(scribe.fence, scribe.line_id, 1, writes, (large,)))
+            assert backend.execute(ReadBlobs(scribe.fence.run, (large.digest,))) == (large,)

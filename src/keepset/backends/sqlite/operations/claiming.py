@@ -11,12 +11,12 @@ from keepset.backends.sqlite.operations.rows import (
 )
 from keepset.backends.sqlite.statements import Statement, Steps
 from keepset.errors import ConflictError
-from keepset.plan.requests import Hold, Seen
+from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import ContractRow, RunKey, RunRow
 from keepset.plan.writes import Claim
 
 
-def claim(plan: Claim) -> Steps[Hold]:
+def claim(plan: Claim) -> Steps[Fence]:
     """Claim a run that exists.
 
     Raises:
@@ -48,10 +48,10 @@ def find_seen(key: RunKey, mark: bytes, seen: Seen) -> Steps[RunRow | None]:
     return None
 
 
-def raise_token(run: RunRow) -> Steps[Hold]:
+def raise_token(run: RunRow) -> Steps[Fence]:
     """Make the caller the newest writer of a run."""
     ((token,),) = yield Statement(queries.CLAIM, {"run": run.id})
-    return Hold(run.id, run.incarnation, token, run.layout)
+    return Fence(run.id, run.incarnation, token, run.layout)
 
 
 def contract_id(contract: ContractRow) -> Steps[int]:
@@ -78,15 +78,15 @@ def refuse_lower_epoch(own: int, stored: int) -> None:
         )
 
 
-def refuse_stale(hold: Hold, incarnation: bytes | None, token: int) -> None:
+def refuse_stale(fence: Fence, incarnation: bytes | None, token: int) -> None:
     """Refuse a claim that is no longer the newest.
 
     Raises:
         ConflictError: ``conflict.deleted`` or ``conflict.token``.
     """
-    if incarnation != hold.incarnation:
+    if incarnation != fence.incarnation:
         raise deleted()
-    if token != hold.token:
+    if token != fence.token:
         raise conflict(
             "another writer has claimed the run",
             "conflict.token",

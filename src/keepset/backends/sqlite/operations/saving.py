@@ -26,7 +26,7 @@ from keepset.backends.sqlite.operations.rows import (
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
-from keepset.plan.requests import Hold, Seen
+from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import BlobRow, LineRow, SegmentRow, StepRow
 from keepset.plan.writes import Fork, PutWrites, Save, Saved
 
@@ -38,28 +38,28 @@ def save(plan: Save) -> Steps[Saved]:
         ConflictError: The claim is stale, the line has a newer checkpoint, or the epoch is lower.
     """
     claim = plan.claim
-    hold = claim if isinstance(claim, Hold) else (yield from _begin(plan, claim))
+    fence = claim if isinstance(claim, Fence) else (yield from _begin(plan, claim))
     line = plan.line
     if line is None:
-        line = yield from _root_line(hold.run, plan.namespace)
-    row = yield from _check(plan, hold, line)
+        line = yield from _root_line(fence.run, plan.namespace)
+    row = yield from _check(plan, fence, line)
     if plan.subject is not None:
-        yield Statement(queries.ADD_SUBJECT, {"run": hold.run, "subject": plan.subject})
+        yield Statement(queries.ADD_SUBJECT, {"run": fence.run, "subject": plan.subject})
     if plan.packed:
         yield from _pack(line, plan.packed, plan.segments)
     if plan.blobs:
-        yield from add_blobs(hold.run, plan.blobs)
+        yield from add_blobs(fence.run, plan.blobs)
     yield Statement(queries.ADD_STEP, step_values(line, plan.step))
-    return Saved(hold, row)
+    return Saved(fence, row)
 
 
-def _begin(plan: Save, seen: Seen) -> Steps[Hold]:
+def _begin(plan: Save, seen: Seen) -> Steps[Fence]:
     """Claim the run that the writer has seen, or create it where there was none."""
     run = yield from find_seen(plan.key, plan.mark, seen)
     return (yield from raise_token(run)) if run else (yield from _create(plan))
 
 
-def _create(plan: Save) -> Steps[Hold]:
+def _create(plan: Save) -> Steps[Fence]:
     contract = yield from contract_id(plan.contract)
     values = {
         **named(plan.key),
@@ -68,7 +68,7 @@ def _create(plan: Save) -> Steps[Hold]:
         "created": plan.step.at,
     }
     ((run,),) = yield Statement(queries.ADD_RUN, values)
-    return Hold(run, plan.incarnation, 1)
+    return Fence(run, plan.incarnation, 1)
 
 
 def _root_line(run: int, namespace: str) -> Steps[int]:
@@ -82,17 +82,17 @@ def _root_line(run: int, namespace: str) -> Steps[int]:
     return line
 
 
-def _check(plan: Save, hold: Hold, line: int) -> Steps[LineRow]:
+def _check(plan: Save, fence: Fence, line: int) -> Steps[LineRow]:
     """Check all that a save expects, and raise the run's contract where the writer's is newer."""
     rows = yield Statement(
         queries.POSITION,
-        {"run": hold.run, "line": line, "checkpoint": plan.step.checkpoint, **span(line)},
+        {"run": fence.run, "line": line, "checkpoint": plan.step.checkpoint, **span(line)},
     )
     if not rows:
         raise deleted()
     incarnation, token, layout, name, epoch, shape, *columns, newest, twice = rows[0]
-    refuse_stale(hold, incarnation, token)
-    refuse_other_layout(hold.layout, layout)
+    refuse_stale(fence, incarnation, token)
+    refuse_other_layout(fence.layout, layout)
     if name is None:
         raise no_contract(plan.key.run_id)
     contract = plan.contract
@@ -108,7 +108,7 @@ def _check(plan: Save, hold: Hold, line: int) -> Steps[LineRow]:
         raise _misplaced(plan.step.seq, head)
     if (contract.name, contract.epoch, contract.shape) != (name, epoch, shape):
         number = yield from contract_id(contract)
-        yield Statement(queries.SET_CONTRACT, {"run": hold.run, "contract": number})
+        yield Statement(queries.SET_CONTRACT, {"run": fence.run, "contract": number})
     return line_row(tuple(columns))
 
 
@@ -163,20 +163,20 @@ def segment_values(line: int, row: SegmentRow) -> tuple[Any, ...]:
     return line, row.field, row.first, row.last, row.base, row.data, row.digest
 
 
-def _check_hold(hold: Hold, line: int) -> Steps[LineRow]:
+def _check_fence(fence: Fence, line: int) -> Steps[LineRow]:
     """Check a claim, and give one of the run's lines.
 
     The layout counts as well: whether a seq between two packed steps is a checkpoint is known to
     the writer alone, who has to know the rows as they lie now.
     """
     rows = yield Statement(
-        queries.POSITION, {"run": hold.run, "line": line, "checkpoint": "", "low": 0, "high": 0}
+        queries.POSITION, {"run": fence.run, "line": line, "checkpoint": "", "low": 0, "high": 0}
     )
     if not rows:
         raise deleted()
     incarnation, token, layout, _, _, _, *columns, _, _ = rows[0]
-    refuse_stale(hold, incarnation, token)
-    refuse_other_layout(hold.layout, layout)
+    refuse_stale(fence, incarnation, token)
+    refuse_other_layout(fence.layout, layout)
     if columns[0] is None:
         raise newer_head()
     return line_row(tuple(columns))
@@ -197,16 +197,16 @@ def fork(plan: Fork) -> Steps[LineRow]:
         NotFoundError: ``checkpoint.not-found``: there is no such step on the parent or before it.
         ConflictError: The claim is stale, or the rows were written anew.
     """
-    parent = yield from _check_hold(plan.hold, plan.parent)
+    parent = yield from _check_fence(plan.fence, plan.parent)
     while parent.parent is not None and plan.seq <= parent.parent_seq:
-        parent = yield from _check_hold(plan.hold, parent.parent)
+        parent = yield from _check_fence(plan.fence, parent.parent)
     if not (yield from _has_step(parent.id, plan.seq)):
         raise no_checkpoint(plan.seq)
     depth = parent.depth + 1
     rows = yield Statement(
         queries.ADD_LINE,
         {
-            "run": plan.hold.run,
+            "run": plan.fence.run,
             "namespace": parent.namespace,
             "parent": parent.id,
             "parent_seq": plan.seq,
@@ -223,11 +223,11 @@ def put_writes(plan: PutWrites) -> Steps[None]:
         NotFoundError: ``checkpoint.not-found``: the line has no such checkpoint.
         ConflictError: The claim is stale, or the rows were written anew.
     """
-    yield from _check_hold(plan.hold, plan.line)
+    yield from _check_fence(plan.fence, plan.line)
     if not (yield from _has_step(plan.line, plan.seq)):
         raise no_checkpoint(plan.seq)
     if plan.blobs:
-        yield from add_blobs(plan.hold.run, plan.blobs)
+        yield from add_blobs(plan.fence.run, plan.blobs)
     step = step_id(plan.line, plan.seq)
     for write in plan.writes:
         query = queries.REPLACE_WRITE if write.replace else queries.KEEP_WRITE
