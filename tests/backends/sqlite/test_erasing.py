@@ -103,7 +103,9 @@ def test_what_a_rewrite_lets_go_of_leaves_no_byte(backend: SQLiteBackend, tmp_pa
     assert sum(_found(path, scribe.run_id).values()) > 0
     seen = Seen(scribe.fence.incarnation, 0)
     heads = ((scribe.line_id, scribe.head),)
-    plan = Rewrite(scribe.key, mark(scribe.key), seen, heads, _shortened(stored), ())
+    written = tuple(sorted(row.digest for _, _, row in stored.writes))
+    lines = _shortened(stored)
+    plan = Rewrite(scribe.key, mark(scribe.key), seen, heads, lines, (), written=written)
     backend.execute(plan)
     kept = [row.value for _, _, row in backend.execute(ReadEverything(scribe.key)).writes]
     assert sum(_found(path, scribe.run_id).values()) == b"".join(kept).count(_plant("run-2"))

@@ -161,3 +161,15 @@ class RewritingClaims(Claims):
             for line in (packed, stray):
                 with refused(UsageError, "plan.rewrite"):
                     backend.execute(_plan(root, line))
+
+    def test_a_rewrite_that_does_not_know_a_pending_write_is_refused(self, tmp_path: Path) -> None:
+        """What came in since the run was read must not lose what it refers to."""
+        with self.opened(tmp_path) as backend:
+            root, _ = _history(backend)
+            plan = _plan(root, _shorter(root))
+            late = WriteRow("late", "", 0, "a", b"late", b"digest of it")
+            backend.execute(PutWrites(root.fence, root.line_id, 6, (late,)))
+            before = backend.execute(ReadEverything(root.key))
+            with refused(ConflictError, "conflict.head"):
+                backend.execute(plan)
+            assert backend.execute(ReadEverything(root.key)) == before
