@@ -216,3 +216,26 @@ def test_a_run_id_of_another_type_is_a_usage_error_everywhere(name: Any) -> None
         if name is not None:
             with pytest.raises(KeepsetError):
                 store.runs(subject=name)
+
+
+@pytest.mark.parametrize("limit", ["x", 1.5, -1, 0])
+def test_a_limit_that_is_no_number_is_a_usage_error(limit: Any) -> None:
+    with ks.open("memory:") as store:
+        run = store.run(Chat, "r")
+        run.save("one", {"count": 1})
+        with pytest.raises(KeepsetError):
+            run.history(limit)
+        with pytest.raises(KeepsetError):
+            store.runs(limit=limit)
+
+
+@pytest.mark.parametrize("steps", [5, None, "ab", [None], ["ask"]])
+def test_steps_that_are_no_list_of_functions_are_a_usage_error(steps: Any) -> None:
+    with pytest.raises(KeepsetError):
+        ks.Workflow(Chat, steps)
+
+
+@pytest.mark.parametrize("data", ["text", None, -1, 10**12])
+def test_what_is_no_bytes_is_never_decoded(data: Any) -> None:
+    with pytest.raises(KeepsetError):
+        ks.decode(data)

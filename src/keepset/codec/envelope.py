@@ -58,6 +58,12 @@ def decode(data: bytes, codec: Codec | None = None, *, limit: int = LIMIT) -> ob
     Raises:
         DecodeError: The bytes are anything else.
     """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise bad(
+            f"a {type(data).__name__} is no stored value",
+            "decode.magic",
+            "Give the bytes that `encode` wrote.",
+        )
     data = bytes(data)
     if data[:1] != bytes((_MAGIC,)):
         raise bad(

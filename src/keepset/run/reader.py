@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from keepset.codec import Codec
-from keepset.errors import IntegrityError, NotFoundError
+from keepset.errors import IntegrityError, NotFoundError, UsageError
 from keepset.plan.packing import all_headers, find_header
 from keepset.plan.project import is_pin
 from keepset.plan.reads import FindRun, Load, Loaded, ReadBlobs, ReadHeaders
@@ -81,6 +81,10 @@ class Reader:
             branch: The line's branch; None for the newest line.
             limit: How many at the most; None for all.
         """
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise UsageError(
+                "the limit is not a number from 1 on", code="usage.limit", hint="Write limit=100."
+            )
         lines = yield from self._lines()
         line = max(lines, key=lambda row: row.branch, default=None)
         if branch is not None:

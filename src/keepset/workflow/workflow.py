@@ -40,8 +40,9 @@ class Workflow:
             UsageError: There is no step, or two have one name.
         """
         self.contract: Contract = contract_of(contract)
-        self.steps: dict[str, Step] = {name_of(step): step for step in steps}
-        if not steps or len(self.steps) != len(steps):
+        listed = isinstance(steps, list | tuple)
+        self.steps: dict[str, Step] = {name_of(step): step for step in steps} if listed else {}
+        if not self.steps or len(self.steps) != len(steps):
             raise UsageError(
                 "a workflow needs one or more steps, each with a name of its own",
                 code="workflow.steps",
