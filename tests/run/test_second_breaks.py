@@ -138,6 +138,7 @@ class Undeclared(TypedDict, total=False):
 
 
 def test_a_workflow_does_no_work_that_it_may_not_save(tmp_path: Path) -> None:
+    DONE.clear()
     url = f"sqlite:///{tmp_path / 'a.db'}"
     with ks.open(url):
         pass
