@@ -1,4 +1,4 @@
-"""What a second breaker broke: each stays mended."""
+"""Edges of runs and workflows: large parts, late writes, changed rules, interrupts, odd arguments."""
 
 from __future__ import annotations
 
