@@ -1,4 +1,4 @@
-"""Edges of runs and workflows: large parts, late writes, changed rules, interrupts, odd arguments."""
+"""Edges: large parts, late writes, changed rules, interrupts, arguments of odd kinds."""
 
 from __future__ import annotations
 
