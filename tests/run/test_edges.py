@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 import keepset as ks
-from keepset.errors import ConflictError, KeepsetError, PolicyError, StoreError
+from keepset.errors import ConflictError, KeepsetError, PolicyError, StoreError, UsageError
 from keepset.verdict.status import Resume
 from tests.run.states import Chat
 
@@ -240,3 +240,24 @@ def test_steps_that_are_no_list_of_functions_are_a_usage_error(steps: Any) -> No
 def test_what_is_no_bytes_is_never_decoded(data: Any) -> None:
     with pytest.raises(KeepsetError):
         ks.decode(data)
+
+
+@pytest.mark.parametrize("branch", [-1, "0", False, 1.0])
+def test_a_branch_that_is_no_number_of_a_line_is_a_usage_error(branch: Any) -> None:
+    with ks.open("memory:") as store, pytest.raises(UsageError, match="branch"):
+        store.run(Chat, "r", branch=branch)
+
+
+def test_each_block_closes_the_store_that_it_opened() -> None:
+    async def work() -> None:
+        opening = ks.aopen("memory:")
+        async with opening as outer:
+            async with opening as inner:
+                await (await inner.run(Chat, "r")).save("one", {"count": 1})
+            assert await outer.runs() == []
+            with pytest.raises(StoreError):
+                await inner.runs()
+        with pytest.raises(StoreError):
+            await outer.runs()
+
+    asyncio.run(work())

@@ -18,10 +18,12 @@ from tests.run.states import Chat
 def fill(path: Path, steps: int = 200) -> None:
     with ks.open(f"sqlite:///{path}") as store:
         run = store.run(Chat, "r")
-        state: dict[str, Any] = {"messages": [], "draft": "x" * 100}
+        flags = {f"flag {number}": False for number in range(300)}
+        state: dict[str, Any] = {"messages": [], "draft": "x" * 100, "flags": flags}
         for number in range(steps):
             state["messages"].append({"n": number, "text": "word " * 9})
             state["draft"] = f"{number} " + "x" * 100
+            flags[f"flag {number}"] = True
             saved = run.save("step", state, metadata={"n": number})
         run.put_writes(saved, "task", [("count", 7)])
 
@@ -35,6 +37,7 @@ def damage(path: Path, *statements: str) -> None:
 
 
 NOTICED_BY_VERIFY = [
+    "delete from segment where field = 'flags' and first = 65",
     "delete from step where id = (select min(id) from step)",
     "delete from segment where field = 'messages' and first = 65",
     "delete from segment where field = 'messages' and last = 128",
@@ -66,6 +69,7 @@ def test_verify_notices_a_row_that_is_missing_or_changed(tmp_path: Path, stateme
 
 
 NOTICED_BY_LOADING = [
+    "delete from segment where field = 'flags' and first = 65",
     "delete from segment where field = 'messages' and first = 65",
     "delete from segment where field = 'messages' and last = 192",
     "delete from step where id = (select min(id) from step)",

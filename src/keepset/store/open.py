@@ -57,7 +57,7 @@ class Opening:
         """Remember what to open; nothing is opened yet."""
         self._url = url
         self._options = options
-        self._store: AsyncStore | None = None
+        self._stores: list[AsyncStore] = []
 
     def __await__(self) -> Generator[Any, None, AsyncStore]:
         return self._open().__await__()
@@ -66,12 +66,12 @@ class Opening:
         return AsyncStore(await asyncio.to_thread(open_services, self._url, self._options))
 
     async def __aenter__(self) -> AsyncStore:
-        self._store = await self._open()
-        return self._store
+        store = await self._open()
+        self._stores.append(store)
+        return store
 
     async def __aexit__(self, *_: object) -> None:
-        if self._store is not None:
-            await self._store.close()
+        await self._stores.pop().close()
 
 
 def aopen(  # noqa: PLR0913 - the same

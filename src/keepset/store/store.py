@@ -54,6 +54,12 @@ class _Either:
         found = self._known(contract)
         if subject is not None:
             check_name("subject", subject)
+        if branch is not None and (type(branch) is not int or branch < 0):
+            raise UsageError(
+                "the branch is not a number from 0 on",
+                code="usage.branch",
+                hint="A line is named by `Checkpoint.branch`: 0 for the root line.",
+            )
         core = RunCore(self.services, found, check_name("run id", run_id), subject)
         core.branch = branch
         return core
