@@ -161,3 +161,28 @@ def test_a_history_never_shows_a_header_that_was_changed(tmp_path: Path, column:
             store.run(Chat, "r").history()
         with pytest.raises(IntegrityError):
             store.inspect("r").history()
+
+
+def quiet(path: Path) -> None:
+    """A run whose field stops changing, and of which some steps change nothing at all."""
+    with ks.open(f"sqlite:///{path}") as store:
+        run = store.run(Chat, "r")
+        for number in range(150):
+            run.save("step", {"count": min(number, 100)})
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "delete from step where id & 4294967295 = 140",
+        "delete from segment where field = 'count' and first = 65",
+    ],
+)
+def test_verify_notices_what_is_missing_though_nothing_was_built_on_it(
+    tmp_path: Path, statement: str
+) -> None:
+    quiet(tmp_path / "a.db")
+    damage(tmp_path / "a.db", statement)
+    with ks.open(f"sqlite:///{tmp_path / 'a.db'}") as store:
+        (problem,) = store.verify().problems
+        assert problem.code == "integrity.history"
