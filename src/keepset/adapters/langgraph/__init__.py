@@ -1,0 +1,1 @@
+"""keepset as the checkpoint layer of LangGraph."""
