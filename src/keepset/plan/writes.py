@@ -37,6 +37,7 @@ class Save(Write[Saved]):
         contract: The writer's contract.
         subject: Keyed hash of the person whose data the run holds, or None.
         line: The line to append to; None for the root line of `namespace`, which is created.
+        known: The row of `line` where the writer has it; a backend then need not read it again.
         namespace: Namespace of a line to be created.
         head: Seq of the newest checkpoint on the line itself that the writer knows; 0 for none,
             as on a fresh fork.
@@ -59,6 +60,7 @@ class Save(Write[Saved]):
     segments: tuple[SegmentRow, ...] = ()
     packed: int = 0
     blobs: tuple[BlobRow, ...] = ()
+    known: LineRow | None = None
 
 
 @dataclass(frozen=True, slots=True)

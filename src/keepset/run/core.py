@@ -19,7 +19,7 @@ from keepset.plan.rebuild import branch_off, header_at, remember
 from keepset.plan.record import Header, Recorded, Recorder, record, record_nothing
 from keepset.plan.requests import Fence, Flow, Request, Seen
 from keepset.plan.restore import restore
-from keepset.plan.rows import ContractRow, RunRow
+from keepset.plan.rows import ContractRow, LineRow, RunRow
 from keepset.plan.shapes import require_contract
 from keepset.plan.writes import Claim, Fork, Save, Saved
 from keepset.run.checkpoint import Checkpoint, as_checkpoint
@@ -61,6 +61,7 @@ class RunCore:
         self._known: str | None = None
         self._landing = ""
         self._claim: Fence | Seen = Seen(None, 0)
+        self._line: LineRow | None = None
         self._stored: dict[str, Any] | None = None
         self._restored: dict[str, Any] = {}
         self._state: Any = None
@@ -248,6 +249,7 @@ class RunCore:
         self._told = self._person
         self.last_step = recorded.step.name
         self.last_status = recorded.step.status
+        self._line = saved.line
         self.branch = saved.line.branch
         self._remember(recorded.memory.on(saved.line.id))
         self._landing = ""
@@ -293,6 +295,7 @@ class RunCore:
             segments=recorded.segments,
             packed=recorded.packed,
             blobs=recorded.blobs,
+            known=self._line if self._line and self._line.id == memory.line else None,
         )
 
     def _header(self, step: str, status: str, metadata: Mapping[str, Any]) -> Header:

@@ -19,12 +19,14 @@ from keepset.backends.sqlite.failures import DAMAGED, READ_ONLY, failure
 from keepset.backends.sqlite.files import file_sizes, locate
 from keepset.backends.sqlite.forks import GATE, watch
 from keepset.backends.sqlite.operations import ERASING, operation
+from keepset.backends.sqlite.operations.saving import save_at_once
 from keepset.backends.sqlite.reading import Readers
 from keepset.backends.sqlite.settings import read_settings
 from keepset.backends.sqlite.statements import interpret
 from keepset.backends.sqlite.writing import Writer
 from keepset.plan.reads import ReadSizes
 from keepset.plan.requests import Plan, Read, Write
+from keepset.plan.writes import Save
 
 R = TypeVar("R")
 
@@ -67,8 +69,9 @@ def open_memory() -> SQLiteBackend:
 class SQLiteBackend:
     """Executes plans on SQLite; see `keepset.backends.port.Backend`.
 
-    Writes go through one thread, which commits together those that wait. Reads run on connections
-    of their own, each on one snapshot; in memory there is one connection for everything.
+    Writes go through one thread, which commits together those that wait; a save that finds nobody
+    else at work is made by its own thread. Reads run on connections of their own, each on one
+    snapshot; in memory there is one connection for everything.
     """
 
     def __init__(self, place: Place) -> None:
@@ -101,6 +104,11 @@ class SQLiteBackend:
             KeepsetError: The write was not even begun.
         """
         self._require_writer()
+        usual = save_at_once(plan) if isinstance(plan, Save) else None
+        if usual and self._writer.add_at_once(usual[0]):
+            outcome.value = usual[1]
+            outcome.settled = True
+            return
         self._writer.settle(partial(_run, plan), outcome, erases=isinstance(plan, ERASING))
 
     async def aexecute(self, plan: Plan[R]) -> R:

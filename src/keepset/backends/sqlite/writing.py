@@ -24,6 +24,7 @@ from keepset.backends.sqlite.failures import (
 )
 from keepset.backends.sqlite.forks import GATE
 from keepset.backends.sqlite.jobs import Job, Ticket
+from keepset.backends.sqlite.statements import Statement
 from keepset.backends.sqlite.waiting import Patience
 from keepset.backends.sqlite.watching import Watch
 
@@ -32,13 +33,16 @@ MOST = 256
 
 
 class Writer:
-    """Owns the connection that writes, and the thread that alone uses it.
+    """Owns the connection that writes, and the thread that uses it.
 
     Writes wait in a queue, in order. Those that wait at one moment share a transaction, each in a
     savepoint: one that is refused is undone alone. A write is done once the transaction is on the
     disk. That a thread of its own does it costs two changes of threads (some 10 us), and is what
     keeps an interrupt, which can end the main thread's work between any two instructions, from
     ever ending a transaction or a commit in the middle.
+
+    One statement that is a transaction by itself cannot be ended in the middle, so that a thread
+    that finds nobody else at work executes it on the spot; see `add_at_once`.
     """
 
     def __init__(self, place: Place, connection: sqlite3.Connection | None) -> None:
@@ -55,6 +59,8 @@ class Writer:
 
     def _begin_anew(self) -> None:
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
+        self._busy = False
         self._serving = threading.Lock()
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -93,6 +99,33 @@ class Writer:
                 ticket.wait()
             raise
 
+    def add_at_once(self, statement: Statement) -> bool:
+        """Execute a statement that adds one row, where nobody else writes or waits to.
+
+        An interrupt comes before or after it. Who is interrupted does not learn whether the row is
+        there, as after a crash, and has to look.
+
+        Returns:
+            Whether the row was added; else nothing was changed, and the statement's work is to be
+            done, or refused, the long way.
+
+        Raises:
+            StoreError: Another file, or none, lies at the path.
+            IntegrityError: The file is damaged.
+        """
+        if self._busy or self._connection is None or not self._jobs.empty():
+            return False
+        with self._turn, GATE.mine():
+            if self._closed or self._connection is None:
+                return False
+            self._watch.require_file()
+            try:
+                self._watch.require_whole(self._connection)
+                cursor = self._connection.execute(statement.sql, statement.parameters)
+            except DRIVER_ERRORS:
+                return False
+            return cursor.rowcount == 1
+
     def submit(self, work: Work, *, erases: bool = False) -> Future[Any]:
         """Hand over a write, which is then done, come what may; see `settle`.
 
@@ -129,7 +162,8 @@ class Writer:
             self._closed = True
             self._jobs.put(None)
         if thread is None or not thread.is_alive():
-            self._disconnect()
+            with self._turn:
+                self._disconnect()
         elif thread is not threading.current_thread():
             thread.join()
 
@@ -152,10 +186,14 @@ class Writer:
             ending = ending or None in taken
             GATE.wait()
             jobs = [job for job in taken if job]
-            if jobs:
-                self._perform(jobs)
-            self._erase()
-        self._disconnect()
+            self._busy = True
+            with self._turn:
+                if jobs:
+                    self._perform(jobs)
+                self._erase()
+            self._busy = False
+        with self._turn:
+            self._disconnect()
 
     def _take(self) -> list[Job | None]:
         """Wait for work, or until it is time to clean the log; nothing follows a None."""

@@ -53,6 +53,31 @@ def save(plan: Save) -> Steps[Saved]:
     return Saved(fence, row)
 
 
+def save_at_once(plan: Save) -> tuple[Statement, Saved] | None:
+    """Give the usual save as one statement, and what it gives where it adds a row.
+
+    It is usual for a writer that has its claim and knows its line: nothing but the step is added.
+    Where the statement adds no row, `save` tells why. None for any other save.
+    """
+    fence, row = plan.claim, plan.known
+    if not isinstance(fence, Fence) or row is None or row.id != plan.line:
+        return None
+    if plan.packed or plan.blobs or plan.subject is not None or not 0 < plan.head < plan.step.seq:
+        return None
+    contract, low, high = plan.contract, row.id << 32, (row.id + 1) << 32
+    statement = Statement(
+        queries.ADD_EXPECTED_STEP,
+        (
+            *step_values(row.id, plan.step),
+            row.id,
+            *(fence.run, fence.incarnation, fence.token, fence.layout),
+            *(contract.name, contract.epoch, contract.shape),
+            *(low, high, low | plan.head),
+        ),
+    )
+    return statement, Saved(fence, row)
+
+
 def _begin(plan: Save, seen: Seen) -> Steps[Fence]:
     """Claim the run that the writer has seen, or create it where there was none."""
     run = yield from find_seen(plan.key, plan.mark, seen)
