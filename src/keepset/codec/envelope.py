@@ -7,6 +7,7 @@ is, 1 compressed), and the body. Compression is one zstd frame that states the s
 
 from __future__ import annotations
 
+import threading
 from typing import Final
 
 import zstandard
@@ -25,6 +26,16 @@ _LEVEL: Final = 3
 _DEFAULT: Final = Codec()
 _HIGHEST_RATIO: Final = 1 << 15
 """One byte of a zstd frame stands for at most this many: a block of 128 KiB takes four."""
+
+
+class _Tools(threading.local):
+    """What one thread decompresses with: to make it takes longer than most frames do."""
+
+    def __init__(self) -> None:
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_TOOLS: Final = _Tools()
 
 
 def encode(value: object, codec: Codec | None = None) -> bytes:
@@ -109,7 +120,7 @@ def decompress(data: bytes, limit: int) -> bytes:
             raise _too_large(size, limit)
         if size > len(data) * _HIGHEST_RATIO:
             raise _damaged()
-        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
+        return _TOOLS.decompressor.decompress(data, allow_extra_data=False)
     except (zstandard.ZstdError, MemoryError) as error:
         raise _damaged() from error
 
