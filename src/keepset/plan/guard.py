@@ -74,12 +74,12 @@ class Guard:
     def look(self, field: Field, value: Any, path: Path) -> list[Finding]:
         """Look at every leaf of a value; what the field's rule allows is left out."""
         findings = self.scanner.leaves(value, path, name=field.name, parts=self.codec.parts)
-        return [finding for finding in findings if not allowed(field, finding)]
+        return findings and [finding for finding in findings if not allowed(field, finding)]
 
     def look_around(self, field: Field, value: Any) -> list[Finding]:
         """Look at a field of which only parts are new, for what its parts give away together."""
         findings = self.scanner.container(value, (field.name,), parts=self.codec.parts)
-        return [finding for finding in findings if not allowed(field, finding)]
+        return findings and [finding for finding in findings if not allowed(field, finding)]
 
     def across(self, contract: Contract, values: Mapping[str, Any]) -> list[Finding]:
         """Look across the fields that are stored: content whose ids stand beside it.
@@ -123,6 +123,8 @@ class Guard:
         Raises:
             PolicyError: The mode or the field's rule refuses a finding.
         """
+        if not findings:
+            return {}
         refused = [finding for finding in findings if self._refuses(field, finding)]
         if refused:
             raise refusal(refused)

@@ -10,6 +10,7 @@ from keepset.codec import Codec, Path, array_header
 from keepset.contracts import Contract, Field, Keep
 from keepset.delta import (
     ABSENT,
+    LARGE,
     Change,
     Frozen,
     Rolled,
@@ -111,6 +112,8 @@ class Recorder:
             grown = self._grown(spec, value, before)
             if grown:
                 return grown
+        if before and self._unchanged(value, before):
+            return before.rolled(), None
         raw = self._picture(spec, value)
         old = before.raw.frozen if before and before.raw else None
         if not old or not raw:
@@ -127,12 +130,13 @@ class Recorder:
     ) -> tuple[FieldMemory, Change | None]:
         """Record a value of which the whole picture was taken, before and now."""
         if not self._whole(before):
-            seen = self.large.apart()
-            change = diff(old, raw, move=seen.move)
+            seen = self.large.apart() if raw.size > LARGE else None
+            change = diff(old, raw, move=seen and seen.move)
             if change is None:
                 return before, None
             if before.raw is before.stored and not self._withholds(spec, value, change):
-                self.large.take(seen)
+                if seen:
+                    self.large.take(seen)
                 self._note(spec, raw, [])
                 return self._kept(before, raw, raw, change)
         return self._stored_anew(spec, value, before, raw)
@@ -186,6 +190,13 @@ class Recorder:
         inside = all(len(path) > 1 and path[1] in range(start, len(value)) for path in put)
         return (Frozen(b"".join(pieces)) if inside else None), findings
 
+    def _unchanged(self, value: Any, before: FieldMemory) -> bool:
+        """Tell whether a value is what it was, without a picture of it."""
+        raw = before.raw
+        if not isinstance(raw, Frozen) or self._whole(before):
+            return False
+        return self.codec.packs_as(value, raw.data)
+
     def _picture(self, spec: Field, value: Any) -> Frozen | None:
         """Freeze the value as it stands; None where only a part of it can be stored."""
         codec, name = self.codec, spec.name
@@ -201,6 +212,8 @@ class Recorder:
         findings = self.guard.look_around(spec, value) if () not in change.touched else []
         for path in change.touched:
             findings += self.guard.look(spec, _at(value, path), (spec.name, *path))
+        if not findings:
+            return False
         if any(finding.kind.startswith("secret.") for finding in findings):
             return True
         self.guard.decide(spec, value, (spec.name,), findings)

@@ -33,6 +33,7 @@ from keepset.verdict.status import Status
 
 T = TypeVar("T")
 
+_STATUSES = {status.value: status.value for status in Status}
 _METADATA = FieldSpec("metadata", dict, Keep(), declared=True, required=False)
 
 
@@ -62,6 +63,7 @@ class RunCore:
         self._landing = ""
         self._claim: Fence | Seen = Seen(None, 0)
         self._line: LineRow | None = None
+        self._contract_row = contract_row(contract)
         self._stored: dict[str, Any] | None = None
         self._restored: dict[str, Any] = {}
         self._state: Any = None
@@ -285,8 +287,8 @@ class RunCore:
             key=self.reader.key,
             mark=self.reader.mark,
             claim=self._claim,
-            incarnation=uuid.uuid4().bytes,
-            contract=contract_row(self.contract),
+            incarnation=uuid.uuid4().bytes if isinstance(self._claim, Seen) else b"",
+            contract=self._contract_row,
             subject=None if fresh is None else self.services.subject(fresh),
             line=memory.line,
             namespace="",
@@ -300,7 +302,7 @@ class RunCore:
 
     def _header(self, step: str, status: str, metadata: Mapping[str, Any]) -> Header:
         known = isinstance(step, str) and step and isinstance(status, str)
-        if not known or status not in tuple(Status) or not isinstance(metadata, Mapping):
+        if not known or status not in _STATUSES or not isinstance(metadata, Mapping):
             raise UsageError(
                 "a save needs the name of a step, a status that is known, and metadata by name",
                 code="run.step",
@@ -315,8 +317,7 @@ class RunCore:
             put = self.guard.decide(_METADATA, dict(metadata), path, findings)
             packed = self.codec.pack(dict(metadata), path, substitute=put or None)
             self.report.add(name, findings)
-        status = Status(status).value
-        return Header(self.services.new_id(now), name, status, now, packed)
+        return Header(self.services.new_id(now), name, _STATUSES[status], now, packed)
 
     def verdicts(self, state: Any, *, steps: int, runs: int) -> Verdicts:
         """Judge every field of a state on its real values."""

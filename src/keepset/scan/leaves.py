@@ -92,6 +92,8 @@ class Leaves(Walk):
         """Give all findings, one of a kind and place, secret keys as their positions."""
         self._judge.flush()
         findings = self._judge.findings + self._findings
+        if not findings and not self._responses:
+            return findings
         finished = dict.fromkeys(self._finished(finding) for finding in findings)
         return [*finished, *(self._hidden(finding) for finding in self._outermost())]
 
