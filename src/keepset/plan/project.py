@@ -46,9 +46,9 @@ def project(contract: Contract, values: Mapping[str, Any], codec: Codec) -> dict
     """
     stored: dict[str, Any] = {}
     for name, value in values.items():
-        rule = contract.fields[name].rule
-        if rule.stored:
+        spec = contract.fields.get(name)  # a host's channel that the contract does not know is kept
+        if spec is None or spec.rule.stored:
             stored[name] = value
-        elif isinstance(rule, Refetch) and rule.pin is not None:
+        elif isinstance(spec.rule, Refetch) and spec.rule.pin is not None:
             stored[pin_name(name)] = pin_of(name, value, codec)
     return stored

@@ -25,6 +25,22 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
+class Begin:
+    """Where a line begins that is created beside those that its namespace has.
+
+    Attributes:
+        parent: The line that it is forked from, which holds the fork point itself; None for one
+            more root line.
+        seq: Seq of the fork point; 0 for a root line.
+        depth: See `LineRow.depth`; 0 where the first step holds every field whole.
+    """
+
+    parent: int | None = None
+    seq: int = 0
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Save(Write[Saved]):
     """Save one checkpoint.
 
@@ -36,7 +52,8 @@ class Save(Write[Saved]):
         incarnation: Id for the new incarnation, where the run is created.
         contract: The writer's contract.
         subject: Keyed hash of the person whose data the run holds, or None.
-        line: The line to append to; None for the root line of `namespace`, which is created.
+        line: The line to append to; None for one that is created: the first root line of
+            `namespace`, or the one that `begin` describes.
         known: The row of `line` where the writer has it; a backend then need not read it again.
         namespace: Namespace of a line to be created.
         head: Seq of the newest checkpoint on the line itself that the writer knows; 0 for none,
@@ -45,6 +62,7 @@ class Save(Write[Saved]):
         segments: Segments to add. All unpacked steps up to `packed` are then taken out.
         packed: Seq of the last step that the segments hold; 0 for none.
         blobs: Large values; one that is already there is left as it is.
+        begin: Where the line begins that is created beside others.
     """
 
     key: RunKey
@@ -61,6 +79,11 @@ class Save(Write[Saved]):
     packed: int = 0
     blobs: tuple[BlobRow, ...] = ()
     known: LineRow | None = None
+    begin: Begin | None = None
+
+
+DEEPEST = 4
+"""Forks of forks down to this depth stand on the lines before them; the next stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +98,7 @@ class Fork(Write[LineRow]):
     fence: Fence
     parent: int
     seq: int
-    deepest: int = 4
+    deepest: int = DEEPEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,17 +22,19 @@ Lines = dict[LineRow, list[StepRow]]
 class Reader:
     """Reads one run's checkpoints."""
 
-    def __init__(self, services: Services, run_id: str, codec: Codec) -> None:
+    def __init__(self, services: Services, run_id: str, codec: Codec, namespace: str = "") -> None:
         """Remember what the run is called; nothing is read yet.
 
         Args:
             services: The store's parts.
             run_id: The run.
             codec: Knows the classes of the values, or shows them as opaque.
+            namespace: The host's namespace, of whose lines everything is read.
         """
         self.key = RunKey(services.tenant, run_id)
         self.mark = services.mark(self.key)
         self.codec = codec
+        self.namespace = namespace
 
     def row(self) -> Flow[RunRow]:
         """The run's own row.
@@ -63,7 +65,7 @@ class Reader:
             check: Looks at the run's row before anything is decoded.
             seq: The position; None for the newest checkpoint.
         """
-        loaded: Loaded = yield Load(self.key, self.mark, branch=branch, seq=seq)
+        loaded: Loaded = yield Load(self.key, self.mark, self.namespace, branch=branch, seq=seq)
         if check and loaded.found.run:
             check(loaded.found.run)
         chains = gather(loaded, self.codec)
@@ -117,7 +119,7 @@ class Reader:
 
     def _lines(self) -> Generator[Request, Any, Lines]:
         yield from self.row()
-        _, headers = yield ReadHeaders(self.key, "")
+        _, headers = yield ReadHeaders(self.key, self.namespace)
         return {one.line: all_headers(one.steps, one.segments) for one in headers}
 
     def find(self, checkpoint: str) -> Generator[Request, Any, tuple[LineRow, StepRow]]:
@@ -127,7 +129,7 @@ class Reader:
             NotFoundError: There is none of this id.
         """
         yield from self.row()
-        _, lines = yield ReadHeaders(self.key, "")
+        _, lines = yield ReadHeaders(self.key, self.namespace)
         for one in lines:
             row = find_header(one.steps, one.segments, checkpoint)
             if row is not None:

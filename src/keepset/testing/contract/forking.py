@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from keepset.errors import ConflictError, NotFoundError
-from keepset.plan.writes import Fork
+from keepset.plan.writes import Begin, Fork
 from keepset.testing.contract.base import Claims, Scribe, headers, refused, segment, step
 
 
@@ -128,3 +128,43 @@ class ForkingClaims(Claims):
             with refused(ConflictError, "conflict.token"):
                 scribe.fork(1)
             assert len(scribe.load().found.lines) == 1
+
+    def test_a_save_begins_a_fork_of_its_own(self, tmp_path: Path) -> None:
+        """The line and its first step land together, and the parent goes on as before."""
+        with self.opened(tmp_path) as backend:
+            root = Scribe(backend).save_many(3)
+            begin = Begin(root.line_id, 2, 1)
+            saved = replace(root, line=None, head=0, seq=2).save(begin=begin)
+            assert saved.line.branch == 1
+            assert (saved.line.parent, saved.line.parent_seq, saved.line.depth) == (
+                root.line_id,
+                2,
+                1,
+            )
+            root.save()
+            assert [row.seq for row in root.load(branch=0).pasts[0].steps] == [1, 2, 3, 4]
+            assert [past.steps for past in root.load(branch=1).pasts] == [
+                (step(3),),
+                (step(1), step(2)),
+            ]
+
+    def test_a_save_begins_a_second_root_line(self, tmp_path: Path) -> None:
+        """Hosts begin anew beside what is there; the new line has no past."""
+        with self.opened(tmp_path) as backend:
+            root = Scribe(backend).save_many(2)
+            saved = replace(root, line=None, head=0, seq=0).save(begin=Begin())
+            assert (saved.line.branch, saved.line.parent, saved.line.parent_seq) == (1, None, 0)
+            assert [past.steps for past in root.load(branch=1).pasts] == [(step(1),)]
+
+    def test_a_save_begins_no_fork_where_there_is_no_fork_point(self, tmp_path: Path) -> None:
+        """Neither at a step that is not there nor from a line of another namespace."""
+        with self.opened(tmp_path) as backend:
+            root = Scribe(backend).save_many(2)
+            fresh = replace(root, line=None, head=0, seq=9)
+            with refused(NotFoundError, "checkpoint.not-found"):
+                fresh.save(begin=Begin(root.line_id, 9, 1))
+            with refused(NotFoundError, "checkpoint.not-found"):
+                replace(fresh, namespace="other", seq=1).save(begin=Begin(root.line_id, 1, 1))
+            with refused(ConflictError, "conflict.head"):
+                fresh.save(begin=Begin(root.line_id + 1, 1, 1))
+            assert len(backend.execute(root.find()).lines) == 1

@@ -28,7 +28,7 @@ from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
 from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import BlobRow, LineRow, SegmentRow, StepRow
-from keepset.plan.writes import Fork, PutWrites, Save, Saved
+from keepset.plan.writes import Begin, Fork, PutWrites, Save, Saved
 
 
 def save(plan: Save) -> Steps[Saved]:
@@ -40,8 +40,10 @@ def save(plan: Save) -> Steps[Saved]:
     claim = plan.claim
     fence = claim if isinstance(claim, Fence) else (yield from _begin(plan, claim))
     line = plan.line
-    if line is None:
+    if line is None and plan.begin is None:
         line = yield from _root_line(fence.run, plan.namespace)
+    elif line is None:
+        line = yield from _line_beside(fence, plan)
     row = yield from _check(plan, fence, line)
     if plan.subject is not None:
         yield Statement(queries.ADD_SUBJECT, {"run": fence.run, "subject": plan.subject})
@@ -103,6 +105,28 @@ def _root_line(run: int, namespace: str) -> Steps[int]:
         raise newer_head()
     nothing = {"parent": None, "parent_seq": 0, "depth": 0}
     rows = yield Statement(queries.ADD_LINE, {**where, **nothing})
+    line: int = rows[0][0]
+    return line
+
+
+def _line_beside(fence: Fence, plan: Save) -> Steps[int]:
+    """Create a line beside others: a fork of one of them, or one more root line."""
+    begin = plan.begin or Begin()
+    if begin.parent is not None:
+        parent = yield from _check_fence(fence, begin.parent)
+        there = yield from _has_step(begin.parent, begin.seq)
+        if not there or parent.namespace != plan.namespace:
+            raise no_checkpoint(begin.seq)
+    rows = yield Statement(
+        queries.ADD_LINE,
+        {
+            "run": fence.run,
+            "namespace": plan.namespace,
+            "parent": begin.parent,
+            "parent_seq": begin.seq,
+            "depth": begin.depth,
+        },
+    )
     line: int = rows[0][0]
     return line
 
