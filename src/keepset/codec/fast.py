@@ -48,6 +48,7 @@ _MANY = 16
 _LARGE = 512
 """Bytes of an item from which on it takes less time to pack each by itself."""
 _CONTAINERS = frozenset({dict, list})
+_PLAIN_TYPES = frozenset({type(None), bool, int, float, str, bytes, dict, list})
 _RAW = frozenset(
     {bytearray, memoryview, ormsgpack.Ext, getattr(ormsgpack, "Fragment", ormsgpack.Ext)}
 )
@@ -81,6 +82,9 @@ class Fast:
         used: list[object] = []
         hook = partial(self._note, used.append)
         try:
+            if type(value) is list and value and type(value[0]) not in _PLAIN_TYPES:
+                data = _packb(value, self._hook, PLAIN)
+                return data if shallow(value) else None
             if type(value) is list and len(value) >= _MANY:
                 pieces = self._pieces(value, hook, used)
                 if pieces is not None:
@@ -176,10 +180,12 @@ class Fast:
         if isinstance(form, Leaf):
             return _Ext(form.tag, form.write(value))
         payload = form.split(value)
-        hook = self._write[level]
-        parts = (payload,) if form.spread else payload[form.head :]
-        if level >= _PIECES or not all(map(shallow, parts)):
+        if level >= _PIECES:
             raise RecursionError
+        for part in (payload,) if form.spread else payload[form.head :]:
+            if not shallow(part):
+                raise RecursionError
+        hook = self._write[level]
         if form.unordered:
             pieces = sorted({_packb(item, hook, PLAIN) for item in payload})
             return _Ext(form.tag, array_header(len(pieces)) + b"".join(pieces))
@@ -217,7 +223,8 @@ def shallow(value: Any, levels: int = _LEVELS) -> bool:
                 if kind in _STOP:
                     if kind in _RAW:
                         return False
-                    inner.append(child)
+                    if child:
+                        inner.append(child)
         if not inner:
             return True
         level = inner

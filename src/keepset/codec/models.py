@@ -6,13 +6,17 @@ attributes ``__pydantic_fields_set__``, ``__pydantic_extra__`` and ``__pydantic_
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import MemberDescriptorType
 from typing import Any
 
 from keepset.codec.failures import malformed, refused, type_name
 from keepset.codec.fields import Default, Members, no_such_field
 
 _set = object.__setattr__
+_USUAL = 2
+"""Items of the stored form of a model without extra fields and private attributes."""
 
 
 def members_of(cls: Any) -> Members:
@@ -41,7 +45,8 @@ def splitter(members: Members, name: str) -> Callable[[Any], list[Any]]:
                 "codec.unset-field",
                 "Set it to None instead of deleting it.",
             )
-        return [name if usual else [name, *sorted(given)], fields, extra or {}, private or {}]
+        head = name if usual else [name, *sorted(given)]
+        return [head, fields, extra or {}, private or {}] if extra or private else [head, fields]
 
     return split
 
@@ -49,31 +54,58 @@ def splitter(members: Members, name: str) -> Callable[[Any], list[Any]]:
 def reader(members: Members) -> Callable[[list[Any]], Any]:
     """Give the function that makes a model again without validating it."""
     cls: Any = members.cls
-    new, known = object.__new__, members.known
+    new, known, order = object.__new__, members.known, members.order
+    set_given, set_extra, set_private = _places(cls)
+    # A RootModel has None for extra and private as attributes of the class, which hide its own.
+    root: bool = cls.__pydantic_root_model__
+    allows = cls.model_config.get("extra") == "allow"
+    plain = not root and not cls.__private_attributes__
 
     def read(payload: list[Any]) -> Any:
         name, given, fields, extra, private = _items(payload)
-        values = members.check(fields, name)
+        if type(fields) is dict and [*fields] == order:
+            values = attributes = fields
+        else:
+            values = members.check(fields, name)
+            attributes = values if values.keys() == known else _ordered(members, values)
         made: Any = new(cls)
-        attributes = values if values.keys() == known else _ordered(members, values)
         _set(made, "__dict__", attributes)
-        _set(made, "__pydantic_fields_set__", _given(given, known, values, extra))
+        set_given(made, _given(given, known, values, extra))
+        if plain and not extra and not private:
+            set_extra(made, {} if allows else None)
+            set_private(made, None)
+            return made
         beside = _extra(cls, name, extra), _private(cls, name, private)
-        # A RootModel has None for both as attributes of the class, which hide the instance's.
-        if not cls.__pydantic_root_model__:
-            _set(made, "__pydantic_extra__", beside[0])
-        if not cls.__pydantic_root_model__ or beside[1]:
-            _set(made, "__pydantic_private__", beside[1])
+        if not root:
+            set_extra(made, beside[0])
+        if not root or beside[1]:
+            set_private(made, beside[1])
         return made
 
     return read
 
 
+def _places(cls: type) -> Iterator[Callable[[Any, Any], None]]:
+    """Give what fills the three places that an instance has beside its attributes."""
+    for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
+        first = next(base.__dict__[name] for base in cls.__mro__ if name in base.__dict__)
+        in_slot = isinstance(first, MemberDescriptorType)
+        yield first.__set__ if in_slot else partial(_set_named, name)
+
+
+def _set_named(name: str, made: Any, value: Any) -> None:
+    _set(made, name, value)
+
+
 def _items(payload: list[Any]) -> tuple[str, Any, Any, Any, Any]:
-    head, fields, *more = payload
-    extra, private = more or ({}, {})
-    if type(extra) is not dict or type(private) is not dict:
-        raise malformed("model")
+    if len(payload) == _USUAL:
+        head, fields = payload
+        extra: Any = {}
+        private: Any = {}
+    else:
+        head, fields, extra, private = payload
+        if type(extra) is not dict or type(private) is not dict:
+            raise malformed("model")
     if type(head) is list:
         return head[0], head[1:], fields, extra, private
     return head, None, fields, extra, private
@@ -88,10 +120,9 @@ def _ordered(members: Members, values: dict[str, Any]) -> dict[str, Any]:
 def _given(given: Any, known: frozenset[str], values: dict[str, Any], extra: Any) -> set[str]:
     if given is None:
         return {*values, *extra} if extra else set(values)
-    names = set(given)
-    if not names <= known | extra.keys():
+    if not known.issuperset(given) and not (extra and set(given) <= known | extra.keys()):
         raise malformed("model")
-    return names
+    return set(given)
 
 
 def _extra(cls: Any, name: str, extra: dict[str, Any]) -> dict[str, Any] | None:
