@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from keepset.contracts import Contract, Keep
-from keepset.contracts import Field as FieldSpec
-from keepset.errors import ConflictError, KeepsetError, PolicyError, UsageError
+from keepset.contracts import Contract
+from keepset.errors import ConflictError, KeepsetError, UsageError
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
 from keepset.plan.reads import Loaded
@@ -24,8 +23,9 @@ from keepset.plan.shapes import require_contract
 from keepset.plan.writes import Claim, Fork, Save, Saved
 from keepset.run.checkpoint import Checkpoint, as_checkpoint
 from keepset.run.entering import Entering
+from keepset.run.metadata import pack_metadata
 from keepset.run.reader import Reader
-from keepset.run.reporting import Report
+from keepset.run.reporting import Report, placed
 from keepset.run.services import Services
 from keepset.verdict.examine import verdicts_on
 from keepset.verdict.field import Verdicts
@@ -34,7 +34,6 @@ from keepset.verdict.status import Status
 T = TypeVar("T")
 
 _STATUSES = {status.value: status.value for status in Status}
-_METADATA = FieldSpec("metadata", dict, Keep(), declared=True, required=False)
 
 
 class RunCore:
@@ -271,15 +270,9 @@ class RunCore:
                 self._memory = None
                 yield from self.load()
 
-    @contextmanager
-    def masked(self) -> Iterator[None]:
+    def masked(self) -> AbstractContextManager[None]:
         """Name the run in a refusal, and mask a key or a name in it that is itself a secret."""
-        try:
-            yield
-        except (PolicyError, UsageError) as error:
-            placed = error.within(f"run {self.reader.key.run_id}")
-            safe = self.services.scanner.text(placed.message)
-            raise type(error)(safe, code=error.code, hint=error.hint) from None
+        return placed(f"run {self.reader.key.run_id}", self.services.scanner)
 
     def _plan(self, memory: LineMemory, recorded: Recorded) -> Save:
         fresh = self._person if self._person != self._told else None
@@ -310,13 +303,8 @@ class RunCore:
             )
         now = self.services.now()
         name = self.services.scanner.text(step)
-        packed = b""
-        if metadata:
-            path = ("metadata",)
-            findings = self.guard.look(_METADATA, dict(metadata), path)
-            put = self.guard.decide(_METADATA, dict(metadata), path, findings)
-            packed = self.codec.pack(dict(metadata), path, substitute=put or None)
-            self.report.add(name, findings)
+        packed, findings = pack_metadata(self.guard, metadata)
+        self.report.add(name, findings)
         return Header(self.services.new_id(now), name, _STATUSES[status], now, packed)
 
     def verdicts(self, state: Any, *, steps: int, runs: int) -> Verdicts:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from keepset.codec import Codec
-from keepset.contracts import Field
+from keepset.contracts import Contract, Field
 from keepset.delta import LARGE
 from keepset.errors import UsageError
+from keepset.plan.guard import Guard
 from keepset.plan.large import MOVED, Large, moved
 from keepset.plan.packing import check_write, write_digest
 from keepset.plan.reads import ReadBlobs, ReadWrites
 from keepset.plan.rebuild import Blobs
 from keepset.plan.record import undeclared
 from keepset.plan.requests import Flow
-from keepset.plan.rows import WriteRow
+from keepset.plan.rows import BlobRow, WriteRow
 from keepset.plan.writes import PutWrites
 from keepset.run.core import RunCore
+from keepset.run.reporting import Report
+from keepset.run.services import Services
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +52,15 @@ class Batch:
         writes: Pairs of field (or channel) and value.
         path: The task's path.
         replace: Whether what is there of the same task and position is replaced.
+        special: Channels that a host gives a negative position of their own, and that are replaced
+            whatever `replace` says.
     """
 
     task: str
     writes: Sequence[tuple[str, Any]]
     path: str = ""
     replace: bool = False
+    special: Mapping[str, int] = field(default_factory=dict)
 
     def checked(self) -> Sequence[tuple[str, Any]]:
         """Give the writes.
@@ -76,6 +82,30 @@ class Batch:
         return self.writes
 
 
+class Surface(Protocol):
+    """What writes go through on their way to the store: a run's rules, detectors and codec."""
+
+    @property
+    def services(self) -> Services:
+        """The store's parts."""
+        ...
+
+    @property
+    def contract(self) -> Contract:
+        """The rules."""
+        ...
+
+    @property
+    def guard(self) -> Guard:
+        """The detectors, with the codec."""
+        ...
+
+    @property
+    def report(self) -> Report:
+        """Counts what is found."""
+        ...
+
+
 def put_writes(core: RunCore, checkpoint: str, batch: Batch) -> Flow[None]:
     """Store what a task wrote.
 
@@ -93,42 +123,59 @@ def put_writes(core: RunCore, checkpoint: str, batch: Batch) -> Flow[None]:
         yield from core.load()
         core.entering.learn({})
         with core.masked():
-            large = Large(core.codec, (), compressed=core.services.compressed)
-            rows = tuple(_rows(core, batch, large))
+            rows, blobs = write_rows(core, batch)
 
         def attempt() -> Flow[None]:
             line, seq = yield from core.place(checkpoint)
             fence = yield from core.claim()
-            yield PutWrites(fence, line, seq, rows, tuple(large.rows.values()))
+            yield PutWrites(fence, line, seq, rows, blobs)
 
         yield from core.again(attempt)
 
 
-def _rows(core: RunCore, batch: Batch, large: Large) -> Iterator[WriteRow]:
-    told = core.services.scanner.text
-    for index, (channel, given) in enumerate(batch.checked()):
-        spec = core.contract.fields.get(channel) or undeclared(told(channel))
+def write_rows(surface: Surface, batch: Batch) -> tuple[tuple[WriteRow, ...], tuple[BlobRow, ...]]:
+    """Make the rows of what a task wrote, and those of the large values among it.
+
+    Raises:
+        PolicyError: A value cannot be stored or does not belong.
+        UsageError: The writes are not pairs of a name and a value.
+    """
+    large = Large(surface.guard.codec, (), compressed=surface.services.compressed)
+    rows = tuple(_rows(surface, batch, large))
+    return rows, tuple(large.rows.values())
+
+
+def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
+    told = surface.services.scanner.text
+    contract = surface.contract
+    for position, (channel, given) in enumerate(batch.checked()):
+        spec = contract.fields.get(channel) or undeclared(told(channel))
         if not spec.rule.stored:
             continue
         value = given
-        if channel in core.contract.fields:
-            value = core.contract.admit({channel: given})[channel]
-        packed = _packed(core, spec, value)
+        if channel in contract.fields:
+            value = contract.admit({channel: given})[channel]
+        packed = _packed(surface, spec, value)
         if len(packed) > LARGE:
             packed = MOVED + large.move(packed)
         row = WriteRow(
-            told(batch.task), told(batch.path), index, told(channel), packed, replace=batch.replace
+            told(batch.task),
+            told(batch.path),
+            batch.special.get(channel, position),
+            told(channel),
+            packed,
+            replace=batch.replace or channel in batch.special,
         )
         yield replace(row, digest=write_digest(row))
 
 
-def _packed(core: RunCore, spec: Field, value: Any) -> bytes:
-    where = (spec.name,)
-    findings = core.guard.look(spec, value, where)
-    put: Mapping[Any, Any] = core.guard.decide(spec, value, where, findings)
-    core.report.add("pending writes", findings)
-    packed = core.codec.pack(value, where, substitute=put or None)
-    core.report.add("pending writes", core.guard.weigh(spec, len(packed)))
+def _packed(surface: Surface, spec: Field, value: Any) -> bytes:
+    guard, where = surface.guard, (spec.name,)
+    findings = guard.look(spec, value, where)
+    put: Mapping[Any, Any] = guard.decide(spec, value, where, findings)
+    surface.report.add("pending writes", findings)
+    packed = guard.codec.pack(value, where, substitute=put or None)
+    surface.report.add("pending writes", guard.weigh(spec, len(packed)))
     return packed
 
 
@@ -140,12 +187,27 @@ def read_writes(core: RunCore, checkpoint: str) -> Flow[list[PendingWrite]]:
     """
     line, seq = yield from core.place(checkpoint)
     rows: Sequence[WriteRow] = yield ReadWrites(line, seq)
-    refs = {ref.digest: ref.size for row in rows for ref in moved(row, core.codec)}
-    blobs = Blobs((), core.codec)
+    run = (yield from core.reader.row()).id if rows else 0
+    return (yield from unpack_writes(rows, core.codec, run))
+
+
+def unpack_writes(rows: Sequence[WriteRow], codec: Codec, run: int) -> Flow[list[PendingWrite]]:
+    """Unpack pending writes, large values included.
+
+    Args:
+        rows: The rows.
+        codec: Knows the classes of the values.
+        run: The backend's number of the run.
+
+    Raises:
+        IntegrityError: A write is not what was written.
+        DecodeError: The codec cannot read a value.
+    """
+    refs = {ref.digest: ref.size for row in rows for ref in moved(row, codec)}
+    blobs = Blobs((), codec)
     if refs:
-        run = yield from core.reader.row()
-        blobs = Blobs((yield ReadBlobs(run.id, tuple(sorted(refs)))), core.codec, refs)
-    return [_pending(row, core.codec, blobs) for row in rows]
+        blobs = Blobs((yield ReadBlobs(run, tuple(sorted(refs)))), codec, refs)
+    return [_pending(row, codec, blobs) for row in rows]
 
 
 def _pending(row: WriteRow, codec: Codec, blobs: Mapping[bytes, Any]) -> PendingWrite:

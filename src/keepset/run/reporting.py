@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from keepset.codec import format_path
-from keepset.scan import Finding
+from keepset.errors import PolicyError, UsageError
+from keepset.scan import Finding, Scanner
 
 _Key = tuple[str, tuple[str, ...], str]
 LOGGED = 20
 """How many findings of a run are logged; the others are counted."""
 
 _log = logging.getLogger("keepset")
+
+
+@contextmanager
+def placed(place: str, scanner: Scanner) -> Iterator[None]:
+    """Name the place in a refusal, and mask a key or a name in it that is itself a secret."""
+    try:
+        yield
+    except (PolicyError, UsageError) as error:
+        safe = scanner.text(error.within(place).message)
+        raise type(error)(safe, code=error.code, hint=error.hint) from None
 
 
 class Report:
