@@ -38,6 +38,9 @@ _WIDE = {
     0xDE: (Kind.MAP, 2),
     0xDF: (Kind.MAP, 4),
 }
+_FEW = 1024
+"""Entries that a picture keeps apart, at the most: they take some 100 bytes each."""
+
 _ITEMS = msgspec.msgpack.Decoder(list[msgspec.Raw])
 _ENTRIES = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
 
@@ -52,12 +55,13 @@ class Frozen:
         start: Where the items, entries or bytes of text begin in `data`.
     """
 
-    __slots__ = ("count", "data", "kind", "start")
+    __slots__ = ("_entries", "count", "data", "kind", "start")
 
     def __init__(self, data: bytes) -> None:
         """Read the header of `data`, which is one packed value."""
         self.data = data
         self.kind, self.count, self.start = _header(data)
+        self._entries: dict[str, msgspec.Raw] | None = None
 
     @property
     def size(self) -> int:
@@ -87,12 +91,18 @@ class Frozen:
     def entries(self) -> dict[str, msgspec.Raw] | None:
         """Cut a mapping into the packed bytes of its values, in order.
 
-        None where a key is not a plain str, and where `items` would give None.
+        None where a key is not a plain str, and where `items` would give None. Those of a small
+        mapping are kept: it is the new version in one comparison and the old one in the next.
         """
+        if self._entries is not None:
+            return self._entries
         try:
-            return _ENTRIES.decode(self.data)
+            entries = _ENTRIES.decode(self.data)
         except (RecursionError, msgspec.DecodeError):
             return None
+        if len(entries) <= _FEW:
+            self._entries = entries
+        return entries
 
     def text(self) -> str:
         """Give the text of a `Kind.TEXT`."""

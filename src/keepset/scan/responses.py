@@ -60,6 +60,7 @@ SHAPES: Final = (
     Shape("ollama.chat", ("message",), ("eval_count", "prompt_eval_count"), "message.content"),
     Shape("pydantic-ai.response", ("parts", "usage"), ("model_name",), "parts"),
 )
+_NEEDS: Final = tuple((frozenset(shape.needs), shape) for shape in SHAPES)
 _TRIGGERS: Final = (
     "usage response_metadata usage_metadata usageMetadata system_fingerprint eval_count"
     " prompt_eval_count additional_kwargs"
@@ -101,9 +102,10 @@ def response(value: object, path: Path) -> Finding | None:
 
 
 def _shape(names: Mapping[str, Any]) -> Shape | None:
-    for shape in SHAPES:
-        there = all(_there(names.get(name)) for name in shape.needs)
-        if there and any(_there(names.get(name)) for name in shape.one_of):
+    for needs, shape in _NEEDS:
+        if not needs <= names.keys() or not any(_there(names.get(name)) for name in shape.one_of):
+            continue
+        if all(_there(names[name]) for name in needs):
             return shape
     # An answer whose tool calls stand in additional_kwargs has an empty content.
     author = names.get("type", names.get("role"))
