@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from keepset.codec import BlobRef, Codec, StoredError
 from keepset.codec.parse import Parse
@@ -155,3 +156,44 @@ def test_a_clock_hour_that_happens_twice_is_told_apart_by_its_fold() -> None:
     assert second.utcoffset() == dt.timedelta(hours=1)
     assert first.utcoffset() == dt.timedelta(hours=2)
     assert first.tzinfo is BERLIN
+
+
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.text()
+    | st.binary(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(PLAIN)
+def test_a_value_of_plain_types_is_read_as_plain(value: Any) -> None:
+    again, plain = CODEC.unpack_noting(CODEC.pack(value))
+    assert same(again, value)
+    assert plain
+
+
+@given(VALUES)
+def test_what_is_read_as_plain_is_packed_into_the_same_bytes_by_a_codec_without_types(
+    value: Any,
+) -> None:
+    packed = KNOWING.pack(value)
+    again, plain = KNOWING.unpack_noting(packed)
+    assert KNOWING.pack(again) == packed
+    if plain:
+        assert Codec().pack(again) == packed
+
+
+REF = BlobRef(b"\x07" * 32, 9)
+
+
+@pytest.mark.parametrize(
+    "value", [(), [2**70], {"a": {1: 2}}, ["\ud800"], {"a": [Outer.Inner("x")]}, [[REF]]]
+)
+def test_what_is_not_plain_is_not_read_as_plain(value: Any) -> None:
+    again, plain = KNOWING.unpack_noting(KNOWING.pack(value))
+    assert (again, plain) == (value, False)

@@ -112,6 +112,27 @@ class Codec:
             return self._fast.unpack(data)
         except GAVE_UP:
             pass
+        return self._unpack_exactly(data)
+
+    def unpack_noting(self, data: bytes) -> tuple[Any, bool]:
+        """Unpack what `pack` wrote, and tell whether it is plain all through.
+
+        Returns:
+            The value; and whether it surely holds nothing but None, bool, int, float, str, bytes,
+            list and dict, so that every codec packs it into the same bytes again.
+
+        Raises:
+            DecodeError: See `unpack`.
+        """
+        data = bytes(data)
+        used: list[None] = []
+        try:
+            return self._fast.unpack(data, used.append), not used
+        except GAVE_UP:
+            pass
+        return self._unpack_exactly(data), False
+
+    def _unpack_exactly(self, data: bytes) -> Any:
         try:
             return Parse(self._known, data).value()
         except RecursionError:

@@ -160,13 +160,18 @@ class Fast:
             write(data)
         return out.getvalue()
 
-    def unpack(self, data: bytes) -> Any:
+    def unpack(self, data: bytes, note: Callable[[None], None] | None = None) -> Any:
         """Unpack a value.
+
+        Args:
+            data: The packed value.
+            note: Called for each extension, in which lies all that is not plain.
 
         Raises:
             ValueError, TypeError, …: The exact way has to tell why (one of `GAVE_UP`).
         """
-        value = _unpackb(data, ext_hook=self._read[0])
+        hook = self._read[0] if note is None else partial(self._raise_noted, note)
+        value = _unpackb(data, ext_hook=hook)
         _whole(data)  # only after it: it has no limit of its own to how deep it goes
         return value
 
@@ -190,6 +195,10 @@ class Fast:
             pieces = sorted({_packb(item, hook, PLAIN) for item in payload})
             return _Ext(form.tag, array_header(len(pieces)) + b"".join(pieces))
         return _Ext(form.tag, _packb(payload, hook, PLAIN))
+
+    def _raise_noted(self, note: Callable[[None], None], tag: int, data: bytes) -> Any:
+        note(None)
+        return self._raise(1, tag, data)
 
     def _raise(self, level: int, tag: int, data: bytes) -> Any:
         if tag < tags.FIRST_COMPOSITE:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from keepset.delta.apply import MISSING, Missing, apply, blob_refs, stands_alone
+from keepset.delta.apply import (
+    IN_PLACE,
+    MISSING,
+    Missing,
+    apply,
+    apply_all,
+    blob_refs,
+    stands_alone,
+)
 from keepset.delta.change import ABSENT, LARGE, Change, whole
 from keepset.delta.diff import diff
 from keepset.delta.frozen import Frozen, extends, freeze
+from keepset.delta.joined import begins_alone, joined
 from keepset.delta.rolled import Rolled, appended, roll
 
 __all__ = [
     "ABSENT",
+    "IN_PLACE",
     "LARGE",
     "MISSING",
     "Change",
@@ -18,10 +28,13 @@ __all__ = [
     "Rolled",
     "appended",
     "apply",
+    "apply_all",
+    "begins_alone",
     "blob_refs",
     "diff",
     "extends",
     "freeze",
+    "joined",
     "roll",
     "stands_alone",
     "whole",

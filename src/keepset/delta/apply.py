@@ -11,7 +11,7 @@ from keepset.delta.diff import DEEPEST
 from keepset.errors import IntegrityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 Blobs: TypeAlias = "Mapping[bytes, object]"
 
@@ -21,6 +21,9 @@ class Missing(Enum):
 
     MISSING = "missing"
 
+
+IN_PLACE: Final = frozenset({Code.LIST, Code.MAP, Code.TEXT})
+"""Codes of ops that stand on a version before them and need no large value."""
 
 MISSING: Final = Missing.MISSING
 """What a field has where it has no value: before its first op, and after one that took it away."""
@@ -46,6 +49,20 @@ def apply(value: object, op: object, blobs: Blobs) -> object:
             a large value is not in `blobs`.
     """
     return _apply(value, op, blobs, 0)
+
+
+def apply_all(value: object, ops: Iterable[object], blobs: Blobs) -> object:
+    """Apply ops one after the other; see `apply`.
+
+    Raises:
+        IntegrityError: See `apply`.
+    """
+    for op in ops:
+        if type(op) is list and len(op) == 1 + _EDIT and type(op[0]) is int and op[0] == _LIST:
+            value = _list(value, op[1:])  # what most ops of a long history are
+        else:
+            value = _apply(value, op, blobs, 0)
+    return value
 
 
 def stands_alone(op: object) -> bool:
@@ -85,7 +102,7 @@ def blob_refs(op: object) -> list[BlobRef]:
 
 def _in_place(op: object) -> TypeGuard[list[Any]]:
     """Tell whether an op has all that it brings in inside of itself, and is not a whole value."""
-    return type(op) is list and bool(op) and type(op[0]) is int and op[0] in _IN_PLACE
+    return type(op) is list and bool(op) and type(op[0]) is int and op[0] in IN_PLACE
 
 
 def _apply(value: object, op: object, blobs: Blobs, depth: int) -> object:
@@ -242,9 +259,9 @@ def _fetched(code: Code, part: object, blobs: Blobs) -> object:
     return blobs[ref.digest]
 
 
+_LIST = Code.LIST.value
 _CODES = {code.value: code for code in Code}
 _ALONE = (Code.WHOLE, Code.ABSENT, Code.BLOB)
-_IN_PLACE = frozenset({Code.LIST, Code.MAP, Code.TEXT})
 _HINT = "Run `keepset verify` to see what else is damaged; restore from a backup."
 
 
