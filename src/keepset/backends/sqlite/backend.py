@@ -194,6 +194,11 @@ class SQLiteBackend:
 
 
 def _run(plan: Plan[R], connection: sqlite3.Connection) -> R:
+    usual = save_at_once(plan) if isinstance(plan, Save) else None
+    if usual:
+        statement, saved = usual
+        if connection.execute(statement.sql, statement.parameters).rowcount == 1:
+            return saved  # type: ignore[return-value] # R is Saved here
     return interpret(connection, operation(plan))
 
 

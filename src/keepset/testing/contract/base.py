@@ -165,6 +165,7 @@ class Scribe:
             namespace=self.namespace,
             head=self.head,
             step=row or step(self.seq + 1),
+            known=self.line,
         )
 
     def save(self, row: StepRow | None = None, **parts: object) -> Saved:
