@@ -6,6 +6,7 @@ Data never names code: a class is known by a registered name or not at all.
 
 from keepset.codec.codec import Codec
 from keepset.codec.envelope import compress, decode, decompress, encode
+from keepset.codec.fast import bytes_free
 from keepset.codec.framing import array_header, map_header
 from keepset.codec.markers import BlobRef, StoredError, Withheld
 from keepset.codec.opaque import Opaque
@@ -22,6 +23,7 @@ __all__ = [
     "TypeRegistry",
     "Withheld",
     "array_header",
+    "bytes_free",
     "compress",
     "decode",
     "decompress",

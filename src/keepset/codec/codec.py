@@ -82,14 +82,16 @@ class Codec:
                 "Save from further up the stack, or mend the `to` of a type that calls itself.",
             ) from error
 
-    def packs_as(self, value: object, data: bytes) -> bool:
+    def packs_as(self, value: object, data: bytes, *, plain: bool = False) -> bool:
         """Tell whether `pack` gives these bytes for a value, in less time than to pack it takes.
 
         Args:
             value: Any value; one that cannot be stored packs as nothing.
             data: What `pack` gave for some value.
+            plain: What `bytes_free` says of `data`, where it was asked before; False is right too,
+                and slower.
         """
-        same = self._fast.same(value, data)
+        same = self._fast.same(value, data, plain=plain)
         if same is not None:
             return same
         try:

@@ -61,6 +61,8 @@ def _refuse(value: object) -> None:
 
 
 _probe = msgspec.msgpack.Encoder(enc_hook=_refuse).encode
+_untyped = msgspec.msgpack.Decoder().decode
+_MAY_HOLD = frozenset({bytes, msgspec.msgpack.Ext})
 _whole = msgspec.msgpack.Decoder(msgspec.Raw).decode
 
 
@@ -113,19 +115,24 @@ class Fast:
             return None
         return data if shallow(value, _LEVELS - depth) else None
 
-    def same(self, value: object, data: bytes) -> bool | None:
+    def same(self, value: object, data: bytes, *, plain: bool = False) -> bool | None:
         """Tell whether a value packs into known bytes; None where only the exact way can tell.
 
         Bytes in disguise can only hide where `data` has bytes. Nothing else is looked for:
         ormsgpack's own objects (`Ext`, `Fragment`) in place of equal values change nothing of
         what is stored, and are refused as soon as they would.
+
+        Args:
+            value: The value.
+            data: The bytes.
+            plain: Whether `data` is known to hold no bytes; see `bytes_free`.
         """
         try:
             if _packb(value, self._hook, PLAIN) != data:
                 return False
         except GAVE_UP:
             return None
-        if _BIN8 in data or _BIN16 in data or _BIN32 in data:
+        if not plain and (_BIN8 in data or _BIN16 in data or _BIN32 in data):
             return shallow(value) or None
         return True
 
@@ -238,3 +245,26 @@ def shallow(value: Any, levels: int = _LEVELS) -> bool:
             return True
         level = inner
     return False
+
+
+def bytes_free(data: bytes) -> bool:
+    """Tell whether packed data surely holds no bytes, in which others could hide.
+
+    Args:
+        data: One packed value.
+    """
+    if not (_BIN8 in data or _BIN16 in data or _BIN32 in data):
+        return True
+    try:
+        level = [_untyped(data)]
+    except GAVE_UP:
+        return False
+    while level:
+        inner: list[Any] = []
+        for value in level:
+            if type(value) in _MAY_HOLD:
+                return False
+            if type(value) in _CONTAINERS:
+                inner += value.values() if type(value) is dict else value
+        level = inner
+    return True
