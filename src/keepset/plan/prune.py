@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from keepset.codec import Codec
 from keepset.delta import ABSENT, Change, diff, freeze
@@ -23,6 +23,14 @@ from keepset.plan.packing import (
 from keepset.plan.replay import History, Moment, Replay
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
 from keepset.plan.writes import Rewritten
+
+
+class Keeps(Protocol):
+    """Decides which checkpoints of a line stay."""
+
+    def keeps(self, headers: Sequence[StepRow]) -> set[int]:
+        """The seqs of a line that stay; a line that keeps none goes."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +170,7 @@ class _Writer:
 
 
 def prune(
-    replay: Replay, policy: Policy, blobs: Mapping[bytes, Any], codec: Codec, *, compressed: bool
+    replay: Replay, policy: Keeps, blobs: Mapping[bytes, Any], codec: Codec, *, compressed: bool
 ) -> Shorter:
     """Write a run anew with the checkpoints that a policy keeps.
 
@@ -190,7 +198,8 @@ def prune(
         writer = _Writer(codec, large, "" if orphan else first, compressed=compressed)
         for moment in replay.walk(history, blobs):
             writer.see(moment, keep=moment.header.seq in stays)
-        lines.append(writer.finish(history, orphan=orphan))
+        if stays or not history.headers:
+            lines.append(writer.finish(history, orphan=orphan))
     counted = Pruned(removed, sum(map(len, kept.values())))
     added = tuple(large.rows.values())
     return Shorter(counted, tuple(lines), tuple(sorted(large.refs)), added)

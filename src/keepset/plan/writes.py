@@ -185,3 +185,23 @@ class Delete(Write[bool]):
     key: RunKey
     mark: bytes
     at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copy(Write[None]):
+    """Copy a whole run, with its lines, checkpoints, pending writes and people, to another id.
+
+    A source that is not there is a `NotFoundError` ``run.not-found``, a target that is there a
+    `ConflictError` ``conflict.exists``. The copy is a run of its own: nothing is shared.
+
+    Attributes:
+        source: The run to copy.
+        target: What the copy is called; a run that was deleted under this name stays deleted.
+        incarnation: Id for the copy's incarnation.
+        at: When it begins.
+    """
+
+    source: RunKey
+    target: RunKey
+    incarnation: bytes
+    at: int

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from keepset.errors import ConflictError
-from keepset.plan.prune import Policy, Pruned, prune
+from keepset.plan.prune import Keeps, Policy, Pruned, prune
 from keepset.plan.reads import Everything, FindRun, ListRuns, ReadBlobs, ReadEverything
 from keepset.plan.rebuild import Blobs
 from keepset.plan.replay import Replay
@@ -36,19 +37,34 @@ def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
         NotFoundError: There is no such run.
         ConflictError: The run was written to each time; nothing is changed.
     """
+    return (yield from shorten(services, run_id, lambda _: policy))
+
+
+def shorten(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -> Flow[Pruned]:
+    """Remove checkpoints of a run, as is decided on what it holds.
+
+    Args:
+        services: The store's parts.
+        run_id: The run.
+        choose: Decides; it is asked again where the run was written to meanwhile.
+
+    Raises:
+        NotFoundError: There is no such run.
+        ConflictError: The run was written to each time; nothing is changed.
+    """
     services.may_write()
     check_name("run id", run_id)
     left = _ATTEMPTS
     while True:
         left -= 1
         try:
-            return (yield from _prune(services, run_id, policy))
+            return (yield from _prune(services, run_id, choose))
         except ConflictError as error:
             if error.code not in {"conflict.head", "conflict.layout"} or not left:
                 raise
 
 
-def _prune(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
+def _prune(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -> Flow[Pruned]:
     row = yield from Reader(services, run_id, services.inspector).row()
     found = yield FindRun(row.key, services.mark(row.key))
     everything: Everything = yield ReadEverything(row.key)
@@ -56,6 +72,7 @@ def _prune(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:
     refs = replay.refs()
     rows = yield ReadBlobs(row.id, tuple(sorted(refs)))
     blobs = Blobs(rows, services.inspector, refs)
+    policy = choose(replay)
     shorter = prune(replay, policy, blobs, services.inspector, compressed=services.compressed)
     if shorter.pruned.removed:
         yield Rewrite(

@@ -305,3 +305,43 @@ ADD_TOMBSTONE: Final = """
 INSERT INTO tombstone (mark, deletions, at) VALUES (:mark, 1, :at)
 ON CONFLICT (mark) DO UPDATE SET deletions = deletions + 1, at = excluded.at
 """
+
+# --- copying --------------------------------------------------------------------------------------
+
+COPY_RUN: Final = """
+INSERT INTO run (tenant, run_id, incarnation, contract, token, created)
+SELECT :tenant, :run_id, :incarnation, contract, 1, :created FROM run WHERE id = :run
+RETURNING id
+"""
+
+COPY_LINE: Final = """
+INSERT INTO line (run, namespace, branch, parent, parent_seq, depth, packed)
+SELECT :copy, namespace, branch, :parent, parent_seq, depth, packed FROM line WHERE id = :line
+RETURNING id
+"""
+
+COPY_STEPS: Final = """
+INSERT INTO step (id, checkpoint, parent, name, status, at, digest, metadata, changes)
+SELECT id - :low + :start, checkpoint, parent, name, status, at, digest, metadata, changes
+FROM step WHERE id > :low AND id < :high
+"""
+
+COPY_SEGMENTS: Final = """
+INSERT INTO segment (line, field, first, last, base, digest, data)
+SELECT :copy, field, first, last, base, digest, data FROM segment WHERE line = :line
+"""
+
+COPY_WRITES: Final = """
+INSERT INTO write (step, task, ordinal, path, channel, digest, value)
+SELECT step - :low + :start, task, ordinal, path, channel, digest, value
+FROM write WHERE step > :low AND step < :high
+"""
+
+COPY_BLOBS: Final = """
+INSERT INTO blob (run, digest, size, data)
+SELECT :copy, digest, size, data FROM blob WHERE run = :run
+"""
+
+COPY_SUBJECTS: Final = """
+INSERT INTO subject (run, subject) SELECT :copy, subject FROM subject WHERE run = :run
+"""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from keepset.backends.sqlite.operations.claiming import claim
+from keepset.backends.sqlite.operations.copying import copy
 from keepset.backends.sqlite.operations.finding import find_run, load, read_headers
 from keepset.backends.sqlite.operations.listing import list_runs
 from keepset.backends.sqlite.operations.reading import (
@@ -38,6 +39,7 @@ _OPERATIONS: Mapping[type[Plan[Any]], Callable[[Any], Steps[Any]]] = {
     writes.PutWrites: put_writes,
     writes.Rewrite: rewrite,
     writes.Delete: delete,
+    writes.Copy: copy,
 }
 
 ERASING = (writes.Rewrite, writes.Delete)
