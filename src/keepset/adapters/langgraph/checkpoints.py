@@ -1,0 +1,119 @@
+"""From a LangGraph checkpoint to a run's fields, and back.
+
+A channel is a field of its name, so that each has differences of its own. What LangGraph keeps of
+its own in a checkpoint changes in every step: the versions of channels and those that nodes have
+seen are two more fields, so that a step stores the few that moved; the rest is a few bytes and lies
+beside the step's metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from keepset.contracts import Field, Keep
+from keepset.errors import DecodeError, UsageError
+from keepset.plan.project import is_pin
+from keepset.verdict.status import Status
+
+OWN: Final = "langgraph#"
+"""What names of our own begin with, and no channel may begin with."""
+
+VERSIONS: Final = "langgraph#versions"
+SEEN: Final = "langgraph#seen"
+MORE: Final = "langgraph#more"
+_SMALL: Final = ("v", "ts", "updated_channels")
+_APART: Final = frozenset(
+    {"id", "channel_values", "channel_versions", "versions_seen", "updated_channels", "v", "ts"}
+)
+_START: Final = "__start__"
+_TASKS: Final = "__pregel_tasks"
+_WAITING: Final = ("branch:to:", "join:")
+
+
+def _own(name: str) -> Field:
+    rule = Keep(secrets="allow")  # versions and names of nodes: LangGraph's, not the user's
+    return Field(name, object, rule, declared=True, required=False)
+
+
+OWN_FIELDS: Final[Mapping[str, Field]] = MappingProxyType(
+    {name: _own(name) for name in (VERSIONS, SEEN)}
+)
+"""The fields that a checkpoint has beside its channels; `MORE` goes through the detectors."""
+
+
+def fields_of(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
+    """Give all fields of a checkpoint: its channels, and what is LangGraph's own.
+
+    Raises:
+        UsageError: ``langgraph.channel``: a channel has a name that no field can have.
+    """
+    fields: dict[str, Any] = {}
+    for channel, value in checkpoint["channel_values"].items():
+        if type(channel) is not str or not channel or is_pin(channel) or channel.startswith(OWN):
+            raise UsageError(
+                f"a channel cannot be called {channel!r}",
+                code="langgraph.channel",
+                hint="Give the state's key another name.",
+            )
+        fields[channel] = value
+    fields[VERSIONS] = dict(checkpoint["channel_versions"])
+    fields[SEEN] = {node: dict(seen) for node, seen in checkpoint["versions_seen"].items()}
+    more = {name: value for name, value in checkpoint.items() if name not in _APART}
+    if more:
+        fields[MORE] = more
+    return fields
+
+
+def small_parts(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the parts that lie beside the metadata, under `OWN`."""
+    return {OWN: [checkpoint.get("v"), checkpoint.get("ts"), checkpoint.get("updated_channels")]}
+
+
+def checkpoint_of(
+    checkpoint: str, fields: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Put a checkpoint together again.
+
+    Args:
+        checkpoint: Its id.
+        fields: Its fields.
+        metadata: Its metadata as it was stored, `OWN` among it.
+
+    Raises:
+        DecodeError: It was not written by this adapter.
+    """
+    small = metadata.get(OWN)
+    if type(small) is not list or len(small) != len(_SMALL):
+        raise DecodeError(
+            f"checkpoint {checkpoint} was not written by LangGraph",
+            code="langgraph.other-run",
+            hint="The run of this id belongs to another host: give the thread another id.",
+        )
+    return {
+        "id": checkpoint,
+        **dict(zip(_SMALL, small, strict=True)),
+        "channel_values": {
+            name: value
+            for name, value in fields.items()
+            if not name.startswith(OWN) and not is_pin(name)
+        },
+        "channel_versions": fields.get(VERSIONS, {}),
+        "versions_seen": fields.get(SEEN, {}),
+        **fields.get(MORE, {}),
+    }
+
+
+def metadata_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a checkpoint's metadata without what is our own."""
+    return {name: value for name, value in stored.items() if name != OWN}
+
+
+def status_of(values: Mapping[str, Any]) -> str:
+    """Say where a thread stands after a checkpoint: a node is next, or none is."""
+    waits = any(
+        name == _START or name.startswith(_WAITING[0]) or (name.startswith(_WAITING[1]) and value)
+        for name, value in values.items()
+    )
+    return (Status.RUNNING if waits or values.get(_TASKS) else Status.DONE).value

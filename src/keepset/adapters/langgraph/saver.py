@@ -1,0 +1,272 @@
+"""keepset as LangGraph's checkpointer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+
+from keepset.adapters.langgraph import flows, removing
+from keepset.adapters.langgraph.listing import PAGE, pages, query, select, states
+from keepset.adapters.langgraph.protocol import Binding
+from keepset.adapters.langgraph.threads import Threads, registry
+from keepset.adapters.langgraph.types import host_types
+from keepset.adapters.langgraph.versions import next_version
+from keepset.backends.driver import adrive, drive
+from keepset.errors import UsageError
+from keepset.plan.requests import Flow
+from keepset.run.services import Services
+from keepset.store import AsyncStore, Store, open_store
+from keepset.store.opening import check_name
+
+T = TypeVar("T")
+
+
+class KeepsetSaver(BaseCheckpointSaver[Any]):
+    """A LangGraph checkpointer that keeps what resuming needs, and nothing else.
+
+    Every method has a twin for event loops (``aput`` beside ``put``); any number of threads and
+    event loops may use both at once. Use it in a ``with`` or ``async with`` block, or close it.
+    """
+
+    def __init__(
+        self,
+        store: str | Store | AsyncStore,
+        *,
+        tenant: str | None = None,
+        types: Collection[type] | Mapping[str, type] = (),
+        metadata_keys: Collection[str] = (),
+        mode: str = "protect",
+    ) -> None:
+        """Open a store, or use one that is open.
+
+        Args:
+            store: A URL such as ``sqlite:///runs.db`` or ``memory:``, as for `keepset.open`; or a
+                store, which stays open when the saver is closed.
+            tenant: Whose threads these are; ``default``, or the store's own, without it.
+            types: Classes of the user's that states hold, each stored under its qualified name, or
+                by names that never change. Those of LangChain and LangGraph are known.
+            metadata_keys: Keys of a config's ``configurable`` and ``metadata`` that are stored with
+                each checkpoint, beside ``run_id``. Nothing else of a config is.
+            mode: ``protect``, ``strict`` or ``observe``, for a store that is opened here.
+
+        Raises:
+            UsageError: The URL or an option is not known.
+            StoreError: The place refuses.
+        """
+        super().__init__()
+        self._owned = isinstance(store, str)
+        self._services = _services(store, tenant, mode)
+        named = types if isinstance(types, Mapping) else {cls.__qualname__: cls for cls in types}
+        self._threads = Threads(self._services, registry(host_types(), named))
+        self._keys = tuple(metadata_keys)
+
+    @property
+    def binding(self) -> Binding | None:
+        """What knows the graph; None where the saver was not bound to one."""
+        return self._threads.binding
+
+    @binding.setter
+    def binding(self, binding: Binding | None) -> None:
+        self._threads.bind(binding)
+
+    # --- versions and types -----------------------------------------------------------------------
+
+    def get_next_version(self, current: Any, channel: None) -> Any:  # noqa: ARG002 - LangGraph's
+        """Give a channel's next version: a number, or a text in a thread that has texts."""
+        return next_version(current)
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Self:  # noqa: ARG002 - it needs none
+        """Give the saver itself: data names no classes here, so that none has to be allowed."""
+        return self
+
+    # --- checkpoints ------------------------------------------------------------------------------
+
+    def get_tuple(self, config: Any) -> CheckpointTuple | None:
+        """Give the checkpoint that a config names, or the newest of its namespace.
+
+        Raises:
+            IntegrityError: What is stored is damaged.
+            DecodeError: The process does not know a class that the checkpoint holds.
+        """
+        return self._drive(flows.get_tuple(self._threads, config))
+
+    async def aget_tuple(self, config: Any) -> CheckpointTuple | None:
+        """See `get_tuple`."""
+        return await self._adrive(flows.get_tuple(self._threads, config))
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:  # noqa: ARG002 - told by itself
+        """Store a checkpoint after the one that the config names.
+
+        Raises:
+            PolicyError: A value cannot be stored or does not belong; nothing is changed.
+            ConflictError: Another execution was first, or the thread was deleted.
+            NotFoundError: There is no such parent.
+            StoreError: The store refused.
+        """
+        return self._drive(flows.put(self._threads, config, checkpoint, metadata, self._keys))
+
+    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:  # noqa: ARG002 - told by itself
+        """See `put`."""
+        return await self._adrive(
+            flows.put(self._threads, config, checkpoint, metadata, self._keys)
+        )
+
+    def put_writes(
+        self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store what a task wrote after a checkpoint, which may have successors already.
+
+        Raises:
+            PolicyError: A value cannot be stored or does not belong; nothing is changed.
+            ConflictError: The thread was deleted.
+            NotFoundError: There is no such checkpoint.
+            StoreError: The store refused.
+        """
+        self._drive(flows.put_writes(self._threads, config, writes, task_id, task_path))
+
+    async def aput_writes(
+        self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """See `put_writes`."""
+        await self._adrive(flows.put_writes(self._threads, config, writes, task_id, task_path))
+
+    # --- listing ----------------------------------------------------------------------------------
+
+    def list(
+        self,
+        config: Any,
+        *,
+        filter: Mapping[str, Any] | None = None,  # noqa: A002 - LangGraph's name
+        before: Any = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        """Give the checkpoints of a thread, or of all, the newest of each thread first.
+
+        Args:
+            config: Names a thread, and a namespace or a checkpoint in it; None for all threads.
+            filter: What a checkpoint's metadata must say, by key; ``thread_id`` is one.
+            before: A config whose checkpoint all others lie before.
+            limit: How many at the most.
+        """
+        asked, left, after = query(config, filter, before), limit, ""
+        while ids := self._drive(pages(self._threads, asked, after)):
+            after = ids[-1]
+            for name in ids:
+                thread = self._threads.thread(name)
+                picks = self._drive(select(self._threads, thread, asked))[:left]
+                left = None if left is None else left - len(picks)
+                for start in range(0, len(picks), PAGE):
+                    part = picks[start : start + PAGE]
+                    yield from self._drive(states(self._threads, thread, part))
+
+    async def alist(
+        self,
+        config: Any,
+        *,
+        filter: Mapping[str, Any] | None = None,  # noqa: A002 - LangGraph's name
+        before: Any = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """See `list`."""
+        asked, left, after = query(config, filter, before), limit, ""
+        while ids := await self._adrive(pages(self._threads, asked, after)):
+            after = ids[-1]
+            for name in ids:
+                thread = self._threads.thread(name)
+                picks = (await self._adrive(select(self._threads, thread, asked)))[:left]
+                left = None if left is None else left - len(picks)
+                for start in range(0, len(picks), PAGE):
+                    part = picks[start : start + PAGE]
+                    for found in await self._adrive(states(self._threads, thread, part)):
+                        yield found
+
+    # --- removing and copying ---------------------------------------------------------------------
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Delete a thread and let go of its bytes; nothing happens where there is none."""
+        self._drive(removing.delete_thread(self._services, thread_id))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """See `delete_thread`."""
+        await self._adrive(removing.delete_thread(self._services, thread_id))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete, in all threads, the checkpoints whose metadata has one of these ``run_id``."""
+        self._drive(removing.delete_for_runs(self._services, run_ids))
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """See `delete_for_runs`."""
+        await self._adrive(removing.delete_for_runs(self._services, run_ids))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a whole thread, pending writes included, to an id that has none.
+
+        Raises:
+            NotFoundError: There is no such thread.
+            ConflictError: The target has checkpoints.
+        """
+        self._drive(removing.copy_thread(self._services, source_thread_id, target_thread_id))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """See `copy_thread`."""
+        await self._adrive(removing.copy_thread(self._services, source_thread_id, target_thread_id))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Remove what is no longer needed of threads.
+
+        Args:
+            thread_ids: The threads; one that is not there is passed over.
+            strategy: ``keep_latest`` keeps the newest checkpoint of each namespace, and before it
+                those that its DeltaChannels are rebuilt from; ``delete`` deletes the threads.
+
+        Raises:
+            UsageError: The strategy is not known.
+            ConflictError: A thread was written to meanwhile, again and again.
+        """
+        self._drive(removing.prune(self._services, thread_ids, strategy))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """See `prune`."""
+        await self._adrive(removing.prune(self._services, thread_ids, strategy))
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the store, if it was opened here."""
+        if self._owned:
+            self._services.backend.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
+
+    def _drive(self, flow: Flow[T]) -> T:
+        return drive(flow, self._services.backend)
+
+    async def _adrive(self, flow: Flow[T]) -> T:
+        return await adrive(flow, self._services.backend)
+
+
+def _services(store: str | Store | AsyncStore, tenant: str | None, mode: str) -> Services:
+    if isinstance(store, str):
+        name = "default" if tenant is None else tenant
+        return open_store(store, tenant=name, mode=mode).services
+    if not isinstance(store, Store | AsyncStore):
+        raise UsageError(
+            f"{type(store).__name__} is no store",
+            code="langgraph.store",
+            hint='Pass a URL such as "sqlite:///runs.db", or what keepset.open gave.',
+        )
+    given = store if tenant is None else store.for_tenant(check_name("tenant", tenant))
+    return given.services

@@ -1,0 +1,134 @@
+"""The threads of a saver: each is a run, with what its values go through."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TypedDict
+
+from keepset.adapters.langgraph.checkpoints import OWN_FIELDS
+from keepset.adapters.langgraph.protocol import Binding
+from keepset.codec import Codec, TypeRegistry
+from keepset.contracts import Contract, contract, contract_of
+from keepset.errors import KeepsetError, PolicyError, UsageError
+from keepset.plan.guard import Guard
+from keepset.run.core import contract_row
+from keepset.run.entering import Entering
+from keepset.run.hosted import HostReader, HostWriter, Known, Surface
+from keepset.run.reporting import Report, placed
+from keepset.run.services import Services
+
+_REMEMBERED = 4096
+"""Of how many threads something is remembered; what lies in a thread has a bound of its own."""
+
+
+@contract(name="langgraph")
+class Anything(TypedDict):
+    """The contract of a thread whose graph is not known: every channel is kept."""
+
+
+class Thread:
+    """One thread: a run of the store.
+
+    Attributes:
+        id: The thread's id.
+        reader: Reads its checkpoints.
+        writer: Writes them.
+        report: Counts what the detectors find.
+    """
+
+    def __init__(self, services: Services, thread: str, root: Contract, *, bound: bool) -> None:
+        """Remember what the thread is called; nothing is read yet."""
+        self.id = thread
+        known = Known(services, thread, contract_row(root), bound=bound)
+        self.reader = HostReader(known)
+        self.writer = HostWriter(known, self.reader)
+        self.report = Report(thread)
+        self._services = services
+
+    @contextmanager
+    def named(self, namespace: str) -> Iterator[None]:
+        """Name the thread in an error, and mask a key or a name in it that is itself a secret."""
+        place = f"thread {self.id}, namespace {namespace}" if namespace else f"thread {self.id}"
+        try:
+            with placed(place, self._services.scanner):
+                yield
+        except KeepsetError as error:
+            if isinstance(error, PolicyError | UsageError):
+                raise
+            raise error.within(place) from error.__cause__
+
+
+class Threads:
+    """All threads of a saver that are in use, and the rules of their namespaces."""
+
+    def __init__(self, services: Services, types: TypeRegistry) -> None:
+        """Know no thread yet.
+
+        Args:
+            services: The store's parts.
+            types: Knows the classes that any thread may hold.
+        """
+        self.services = services
+        self.binding: Binding | None = None
+        self._types = types
+        self._generic = contract_of(Anything)
+        self._lock = threading.Lock()
+        self._threads: OrderedDict[str, Thread] = OrderedDict()
+        self._rules: dict[Contract, tuple[Contract, Guard, Entering]] = {}
+
+    def bind(self, binding: Binding | None) -> None:
+        """Ask a binding for the rules from now on."""
+        with self._lock:
+            self.binding = binding
+            self._threads.clear()
+            self._rules.clear()
+
+    def thread(self, thread: str) -> Thread:
+        """Give a thread, which is the same one for as long as it is in use."""
+        with self._lock:
+            found = self._threads.get(thread)
+            if found is None:
+                bound = self._contract("")
+                root = bound or self._generic
+                found = Thread(self.services, thread, root, bound=bound is not None)
+                self._threads[thread] = found
+                while len(self._threads) > _REMEMBERED:
+                    self._threads.popitem(last=False)
+            else:
+                self._threads.move_to_end(thread)
+            return found
+
+    def surface(self, thread: Thread, namespace: str) -> Surface:
+        """Give what the values of a namespace go through."""
+        own = self._contract(namespace) or self._generic
+        rules = self._rules.get(own)
+        if rules is None:
+            rules = self._rules[own] = self._prepared(own)
+        return Surface(self.services, rules[0], rules[1], thread.report, rules[2])
+
+    def _contract(self, namespace: str) -> Contract | None:
+        return self.binding.contract(namespace) if self.binding else None
+
+    def _prepared(self, own: Contract) -> tuple[Contract, Guard, Entering]:
+        codec = Codec(self._types.with_types(own.classes))
+        fields = MappingProxyType({**own.fields, **OWN_FIELDS})
+        guard = Guard(self.services.scanner, codec, self.services.mode)
+        guard.require_declared(own)
+        return replace(own, fields=fields), guard, Entering(self.services, own, codec)
+
+
+def registry(base: TypeRegistry, types: Mapping[str, type]) -> TypeRegistry:
+    """Give a registry of its own on top of the host's classes.
+
+    Raises:
+        UsageError: A name or a class is taken, or the class cannot be stored like this.
+    """
+    mine = TypeRegistry(base)
+    for name, cls in types.items():
+        mine.register(name, cls)
+    return mine

@@ -1,0 +1,214 @@
+"""What a process knows of a host's run: its claim, its open lines, where checkpoints lie."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from keepset.contracts import Contract
+from keepset.plan.guard import Guard
+from keepset.plan.memory import LineMemory
+from keepset.plan.record import Header
+from keepset.plan.requests import Fence, Seen
+from keepset.plan.rows import BlobRow, ContractRow, LineRow, RunKey, RunRow, StepRow, WriteRow
+from keepset.run.entering import Entering
+from keepset.run.pending import PendingWrite
+from keepset.run.reporting import Report
+from keepset.run.services import Services
+
+_PLACES = 512
+"""Of how many checkpoints of a run it is remembered where they lie."""
+
+_LANDED = 4096
+"""Of how many checkpoints of a run it is remembered that they were there."""
+
+_WAITING = 1024
+"""How many batches of writes may wait for their checkpoints."""
+
+Early: TypeAlias = tuple[tuple[WriteRow, ...], tuple[BlobRow, ...]]
+"""What a task wrote, with the large values, before its checkpoint has landed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What the values of one namespace go through on their way to the store.
+
+    Attributes:
+        services: The store's parts.
+        contract: The rules of the namespace's fields, a host's own ones among them.
+        guard: The detectors, with the codec that knows the classes.
+        report: Counts what is found.
+        entering: Learns the secrets that the contract names.
+    """
+
+    services: Services
+    contract: Contract
+    guard: Guard
+    report: Report
+    entering: Entering
+
+
+@dataclass(frozen=True, slots=True)
+class HostStep:
+    """A checkpoint as a host gives it.
+
+    Attributes:
+        namespace: Where it lies.
+        parent: Id of the checkpoint that it follows; empty for one that begins a line.
+        header: Its own id, name, status, time and metadata.
+        values: All fields that it has.
+        follows: Whether it has to follow the newest checkpoint of a line, or the first one of a
+            namespace that has none; else it begins a line where it does not.
+    """
+
+    namespace: str
+    parent: str
+    header: Header
+    values: Mapping[str, Any]
+    follows: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A checkpoint as it is stored.
+
+    Attributes:
+        line: The line that holds it.
+        header: Its header.
+        values: Its fields.
+        writes: The pending writes that belong to it.
+    """
+
+    line: LineRow
+    header: StepRow
+    values: Mapping[str, Any]
+    writes: Sequence[PendingWrite]
+
+
+class OpenLine:
+    """A line as its last writer remembers it, until memory is short."""
+
+    __slots__ = ("__weakref__", "_key", "_lines", "memory", "row")
+
+    def __init__(
+        self, lines: OrderedDict[Any, OpenLine], key: object, memory: LineMemory, row: LineRow
+    ) -> None:
+        """Remember a line under a key of a mapping that it can leave by itself."""
+        self._lines = lines
+        self._key = key
+        self.memory = memory
+        self.row = row
+
+    def forget(self) -> bool:
+        """Leave the mapping; the line can be loaded again."""
+        self._lines.pop(self._key, None)
+        return True
+
+
+class Known:
+    """One run as this process knows it; any thread may use it at any time.
+
+    Attributes:
+        services: The store's parts.
+        key: The run's key.
+        mark: Keyed hash of its tombstone.
+        contract: The contract that it is stored under.
+        claim: The claim that is held, or what was seen of the run.
+        open: The lines that are remembered, by namespace and newest checkpoint.
+        places: Where checkpoints lie: line and seq, by namespace and id.
+    """
+
+    def __init__(self, services: Services, run_id: str, root: ContractRow, *, bound: bool) -> None:
+        """Know nothing but the name.
+
+        Args:
+            services: The store's parts.
+            run_id: The run.
+            root: The contract that the run is stored under.
+            bound: Whether that is the contract of the host's code; else a run that has one keeps
+                it.
+        """
+        self.services = services
+        self.key = RunKey(services.tenant, run_id)
+        self.mark = services.mark(self.key)
+        self.contract = root
+        self.claim: Fence | Seen = Seen(None, 0)
+        self.open: OrderedDict[tuple[str, str], OpenLine] = OrderedDict()
+        self.places: OrderedDict[tuple[str, str], tuple[LineRow, int]] = OrderedDict()
+        self._landed: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._waiting: dict[tuple[str, str], list[Early]] = {}
+        self._bound = bound
+        self._lock = threading.Lock()
+
+    def see(self, run: RunRow | None, deletions: int = 0) -> None:
+        """Take note of how the run is now; what is remembered of it as it was is forgotten."""
+        with self._lock:
+            claim = self.claim
+            if run is None:
+                self.claim = Seen(None, deletions)
+                self._drop()
+                return
+            if not self._bound:
+                self.contract = run.contract
+            same = claim.incarnation == run.incarnation
+            if not same or claim.layout != run.layout:
+                self._drop()
+            if isinstance(claim, Fence) and same and claim.token == run.token:
+                self.claim = replace(claim, layout=run.layout)
+            else:
+                self.claim = Seen(run.incarnation, deletions, run.layout)
+
+    def forget(self) -> None:
+        """Forget every line and place: the rows lie elsewhere, or others have written."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        self.open.clear()
+        self.places.clear()
+
+    def hold(self, fence: Fence) -> None:
+        """Keep a claim, where no newer one is held."""
+        with self._lock:
+            claim = self.claim
+            newer = isinstance(claim, Fence) and claim.incarnation == fence.incarnation
+            if not newer or (isinstance(claim, Fence) and claim.token <= fence.token):
+                self.claim = fence
+
+    def keep(self, memory: LineMemory, row: LineRow) -> None:
+        """Remember a line, as far as the store's bound allows."""
+        key = (row.namespace, memory.checkpoint)
+        line = OpenLine(self.open, key, memory, row)
+        self.open[key] = line
+        self.services.retention.keep(line, memory.size)
+
+    def place(self, checkpoint: str, row: LineRow, seq: int) -> None:
+        """Remember where a checkpoint lies."""
+        with self._lock:
+            key = (row.namespace, checkpoint)
+            self.places[key] = (row, seq)
+            self._landed[key] = None
+            for remembered, most in ((self.places, _PLACES), (self._landed, _LANDED)):
+                while len(remembered) > most:
+                    remembered.popitem(last=False)
+
+    def wait(self, namespace: str, checkpoint: str, writes: Early) -> bool:
+        """Let writes wait for their checkpoint; False where it has landed, now or before.
+
+        A host that saves in the background may hand over what a task wrote before the checkpoint
+        that the task began with.
+        """
+        key = (namespace, checkpoint)
+        with self._lock:
+            if key in self._landed or len(self._waiting) >= _WAITING:
+                return False
+            self._waiting.setdefault(key, []).append(writes)
+            return True
+
+    def arrived(self, namespace: str, checkpoint: str) -> list[Early]:
+        """Take the writes that waited for a checkpoint."""
+        with self._lock:
+            return self._waiting.pop((namespace, checkpoint), [])

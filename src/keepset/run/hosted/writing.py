@@ -1,0 +1,238 @@
+"""Store a host's checkpoints and pending writes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from keepset.errors import ConflictError, NotFoundError
+from keepset.plan.packing import all_headers, find_header
+from keepset.plan.memory import LineMemory
+from keepset.plan.project import project
+from keepset.plan.reads import Headers
+from keepset.plan.rebuild import remember
+from keepset.plan.record import Recorded, Recorder, record
+from keepset.plan.requests import Fence, Flow, Request, Seen
+from keepset.plan.rows import BlobRow, LineRow, WriteRow
+from keepset.plan.writes import DEEPEST, Begin, Claim, PutWrites, Save, Saved
+from keepset.run.hosted.known import HostStep, Known, Surface
+from keepset.run.hosted.reading import HostReader
+from keepset.run.pending import Batch, write_rows
+
+ATTEMPTS = 8
+"""How often a write is tried where others write to the same run at the same moment."""
+
+_STALE = frozenset({"conflict.head", "conflict.layout", "conflict.token", "conflict.deleted"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What a checkpoint is recorded on: the memory, the line's row, or where a line begins."""
+
+    memory: LineMemory
+    row: LineRow | None = None
+    begin: Begin | None = None
+
+
+class HostWriter:
+    """Writes to one run; any thread or task may use it at any time."""
+
+    def __init__(self, known: Known, reader: HostReader) -> None:
+        """Take what is known of the run, and its reader."""
+        self._known = known
+        self._reader = reader
+
+    def append(self, step: HostStep, surface: Surface) -> Flow[None]:
+        """Store a checkpoint after its parent: on the parent's line, or on one that it begins.
+
+        Raises:
+            PolicyError: A value cannot be stored or does not belong; nothing is changed.
+            ConflictError: It has to follow the newest checkpoint and does not, or the run was
+                deleted.
+            NotFoundError: There is no such parent.
+        """
+        surface.services.may_write()
+        surface.entering.learn(step.values)
+        namespace, checkpoint = step.namespace, step.header.checkpoint
+        try:
+            yield from self._append(step, surface)
+        finally:  # where the checkpoint did not land, nothing is to be stored of its tasks
+            early = self._known.arrived(namespace, checkpoint)
+        for rows, blobs in early:
+            yield from self._again(partial(self._write, namespace, checkpoint, rows, blobs))
+
+    def _append(self, step: HostStep, surface: Surface) -> Flow[None]:
+        stored = project(surface.contract, step.values, surface.guard.codec)
+
+        def attempt() -> Flow[None]:
+            base = yield from self._base(step, surface)
+            recorder = Recorder(surface.guard, base.memory, surface.services.compressed)
+            recorded = record(surface.contract, stored, step.header, recorder)
+            saved: Saved = yield self._plan(step, base, recorded, surface)
+            self._landed(step, recorded, saved)
+            surface.report.add(recorded.step.name, recorded.findings)
+
+        yield from self._again(attempt)
+
+    def write(
+        self, namespace: str, checkpoint: str, batch: Batch, surface: Surface, *, early: bool
+    ) -> Flow[None]:
+        """Store what a task wrote after a checkpoint, which may have successors already.
+
+        Args:
+            namespace: Where the checkpoint lies.
+            checkpoint: Its id.
+            batch: What was written.
+            surface: What it goes through.
+            early: Whether the checkpoint may still be on its way: then the writes wait for it, and
+                land with it.
+
+        Raises:
+            PolicyError: A value cannot be stored or does not belong; nothing is changed.
+            ConflictError: The run was deleted.
+            NotFoundError: There is no such checkpoint.
+        """
+        surface.services.may_write()
+        surface.entering.learn({})
+        rows, blobs = write_rows(surface, batch)
+        if early and (namespace, checkpoint) not in self._known.places:
+            there = yield from self._reader.find(namespace, checkpoint)
+            if there is None and self._known.wait(namespace, checkpoint, (rows, blobs)):
+                return
+        yield from self._again(partial(self._write, namespace, checkpoint, rows, blobs))
+
+    def _write(
+        self,
+        namespace: str,
+        checkpoint: str,
+        rows: tuple[WriteRow, ...],
+        blobs: tuple[BlobRow, ...],
+    ) -> Flow[None]:
+        spot = yield from self._reader.find(namespace, checkpoint)
+        if spot is None:
+            raise (yield from self._missing(checkpoint))
+        fence = yield from self._fence()
+        yield PutWrites(fence, spot[0].id, spot[1], rows, blobs)
+
+    def _again(self, attempt: Callable[[], Flow[None]]) -> Flow[None]:
+        """Try a write, and once more for as long as others get in between."""
+        left = ATTEMPTS
+        while True:
+            left -= 1
+            try:
+                yield from attempt()
+            except ConflictError as error:
+                if error.code not in _STALE or not left:
+                    raise
+                self._known.forget()
+                yield from self._reader.look()
+            else:
+                return
+
+    def _base(self, step: HostStep, surface: Surface) -> Generator[Request, Any, _Base]:
+        open_line = self._known.open.get((step.namespace, step.parent))
+        if open_line is not None:
+            return _Base(open_line.memory, open_line.row)
+        if not step.parent:
+            return (yield from self._root(step))
+        for one in (yield from self._reader.rows(step.namespace)):
+            row = find_header(one.steps, one.segments, step.parent)
+            if row is not None:
+                return (yield from self._on(step, surface, one, row.seq))
+        raise (yield from self._missing(step.parent))
+
+    def _root(self, step: HostStep) -> Generator[Request, Any, _Base]:
+        """Begin without a parent: on the first line, or beside those that are there."""
+        found = yield from self._reader.look()
+        lines = [row for row in found.lines if row.namespace == step.namespace]
+        if lines and step.follows:
+            heads = yield from self._reader.headers(step.namespace)
+            newest = max((rows[-1].checkpoint for _, rows in heads if rows), default="")
+            raise _overtaken(step, newest)
+        return _Base(LineMemory(), begin=Begin() if lines else None)
+
+    def _on(
+        self, step: HostStep, surface: Surface, one: Headers, seq: int
+    ) -> Generator[Request, Any, _Base]:
+        """Load what a checkpoint is recorded on, where its parent lies."""
+        codec, line = surface.guard.codec, one.line
+        reader = self._reader.values(step.namespace, codec)
+        loaded, chains, values = yield from reader.load(line.branch, seq=seq)
+        memory = remember(loaded, chains, values, codec)
+        after = [row for row in all_headers(one.steps, one.segments) if row.seq > seq]
+        if not after:
+            return _Base(memory, line)
+        if step.follows:
+            raise _overtaken(step, after[0].checkpoint)
+        depth = 0 if line.depth + 1 > DEEPEST else line.depth + 1
+        memory = replace(memory, line=None, head=0, tail=(), whole=depth == 0)
+        return _Base(memory, begin=Begin(line.id, seq, depth))
+
+    def _plan(self, step: HostStep, base: _Base, recorded: Recorded, surface: Surface) -> Save:
+        known, person = self._known, surface.entering.subject(step.values)
+        return Save(
+            key=known.key,
+            mark=known.mark,
+            claim=known.claim,
+            incarnation=uuid.uuid4().bytes if isinstance(known.claim, Seen) else b"",
+            contract=known.contract,
+            subject=None if person is None else surface.services.subject(person),
+            line=base.memory.line,
+            namespace=step.namespace,
+            head=base.memory.head,
+            step=recorded.step,
+            segments=recorded.segments,
+            packed=recorded.packed,
+            blobs=recorded.blobs,
+            known=base.row,
+            begin=base.begin,
+        )
+
+    def _landed(self, step: HostStep, recorded: Recorded, saved: Saved) -> None:
+        known = self._known
+        known.hold(saved.fence)
+        known.open.pop((step.namespace, step.parent), None)
+        known.keep(recorded.memory.on(saved.line.id), saved.line)
+        known.place(step.header.checkpoint, saved.line, recorded.step.seq)
+
+    def _fence(self) -> Generator[Request, Any, Fence]:
+        """Give the claim on the run; one that was only looked at so far is claimed now."""
+        known = self._known
+        if known.claim.incarnation is None:
+            yield from self._reader.look()
+        claim = known.claim
+        if isinstance(claim, Fence):
+            return claim
+        fence: Fence = yield Claim(known.key, known.mark, claim, known.contract.epoch)
+        known.hold(fence)
+        return fence
+
+    def _missing(self, checkpoint: str) -> Generator[Request, Any, ConflictError | NotFoundError]:
+        """Make the error for a checkpoint that is not there, or not any more."""
+        found = yield from self._reader.look()
+        if found.deletions:
+            return ConflictError(
+                f"the run that had checkpoint {checkpoint} has been deleted",
+                code="conflict.deleted",
+                hint="What it held does not come back: begin again under its id.",
+            )
+        return NotFoundError(
+            f"there is no checkpoint {checkpoint}",
+            code="checkpoint.not-found",
+            hint="It may have been pruned; `keepset show` lists the checkpoints of a run.",
+        )
+
+
+def _overtaken(step: HostStep, other: str) -> ConflictError:
+    """Make the error for a checkpoint whose parent has a successor already."""
+    where = f"checkpoint {step.parent}" if step.parent else "the beginning"
+    return ConflictError(
+        f"{where} is followed by {other or 'another checkpoint'} already, so"
+        f" {step.header.checkpoint} cannot follow it on the same line",
+        code="conflict.two-writers",
+        hint="Two executions work on this run, and the other one was first: see where it stands, "
+        "then go on from there.",
+    )
