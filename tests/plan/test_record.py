@@ -8,8 +8,9 @@ from typing import Annotated, Any, TypedDict
 import keepset as ks
 from keepset.codec import Codec
 from keepset.plan.guard import Guard, Mode
+from keepset.plan.headers import find_header
 from keepset.plan.memory import LineMemory
-from keepset.plan.packing import STEPS_PER_SEGMENT, find_header
+from keepset.plan.packing import STEPS_PER_SEGMENT
 from keepset.plan.record import Header, Recorded, Recorder, record
 from keepset.plan.rows import SegmentRow, StepRow
 from keepset.scan import KnownValues, Scanner

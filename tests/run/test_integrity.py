@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -37,14 +38,15 @@ def damage(path: Path, *statements: str) -> None:
 
 
 NOTICED_BY_VERIFY = [
-    "delete from segment where field = 'flags' and first = 65",
+    "delete from segment where field = 'flags' and first = 97",
     "delete from step where id = (select min(id) from step)",
-    "delete from segment where field = 'messages' and first = 65",
-    "delete from segment where field = 'messages' and last = 128",
+    "delete from segment where field = 'messages' and first = 81",
+    "delete from segment where field = 'messages' and last = 160",
     "delete from segment where field = '' and first = 65",
     "update segment set data = x'00' where field = 'draft' and first = 1",
-    "update segment set first = first + 1 where field = 'draft' and first = 65",
-    "update segment set base = base + 1 where field = 'messages' and first = 65",
+    "update segment set first = first + 1 where field = 'messages' and first = 81",
+    "update segment set base = base + 1 where field = 'messages' and first = 81",
+    "update segment set start = 81 where field = 'messages' and first = 81",
     "update step set status = 'done' where id = (select max(id) from step)",
     "update step set at = at + 1 where id = (select max(id) from step)",
     "update step set changes = x'80' where id = (select max(id) from step)",
@@ -69,8 +71,8 @@ def test_verify_notices_a_row_that_is_missing_or_changed(tmp_path: Path, stateme
 
 
 NOTICED_BY_LOADING = [
-    "delete from segment where field = 'flags' and first = 65",
-    "delete from segment where field = 'messages' and first = 65",
+    "delete from segment where field = 'flags' and first = 97",
+    "delete from segment where field = 'messages' and first = 81",
     "delete from segment where field = 'messages' and last = 192",
     "delete from step where id = (select min(id) from step)",
     "update step set changes = x'80' where id = (select max(id) from step)",
@@ -168,14 +170,18 @@ def quiet(path: Path) -> None:
     with ks.open(f"sqlite:///{path}") as store:
         run = store.run(Chat, "r")
         for number in range(150):
-            run.save("step", {"count": min(number, 100)})
+            written = min(number, 100)
+            run.save(
+                "step", {"count": written, "draft": hashlib.sha512(b"%d" % written).hexdigest() * 3}
+            )
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "delete from step where id & 4294967295 = 140",
-        "delete from segment where field = 'count' and first = 65",
+        "delete from step where id & 4294967295 = 148",
+        "delete from segment where field = 'count'",
+        "delete from segment where field = 'draft' and last = 101",
     ],
 )
 def test_verify_notices_what_is_missing_though_nothing_was_built_on_it(

@@ -5,6 +5,7 @@ Data never names code: a class is known by a registered name or not at all.
 """
 
 from keepset.codec.codec import Codec
+from keepset.codec.dictionary import Dictionary
 from keepset.codec.envelope import compress, decode, decompress, encode
 from keepset.codec.fast import bytes_free
 from keepset.codec.framing import array_header, map_header
@@ -17,6 +18,7 @@ __all__ = [
     "GLOBAL",
     "BlobRef",
     "Codec",
+    "Dictionary",
     "Opaque",
     "Path",
     "StoredError",

@@ -105,8 +105,15 @@ def compress(data: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(data)
 
 
-def decompress(data: bytes, limit: int) -> bytes:
+def decompress(
+    data: bytes, limit: int, decompressor: zstandard.ZstdDecompressor | None = None
+) -> bytes:
     """Undo `compress`, without ever allocating more than `limit` bytes.
+
+    Args:
+        data: The frame.
+        limit: The most bytes that it may unpack to.
+        decompressor: One that has the frame's dictionary; None for a frame without one.
 
     Raises:
         DecodeError: ``decode.too-large`` where the frame states more than `limit` bytes,
@@ -120,7 +127,8 @@ def decompress(data: bytes, limit: int) -> bytes:
             raise _too_large(size, limit)
         if size > len(data) * _HIGHEST_RATIO:
             raise _damaged()
-        return _TOOLS.decompressor.decompress(data, allow_extra_data=False)
+        tool = decompressor or _TOOLS.decompressor
+        return tool.decompress(data, allow_extra_data=False)
     except (zstandard.ZstdError, MemoryError) as error:
         raise _damaged() from error
 

@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 from keepset.codec import BlobRef, Codec
 from keepset.errors import IntegrityError
-from keepset.plan.packing import frame
 from keepset.plan.rows import BlobRow, WriteRow
+from keepset.plan.steps import frame
 
 MOVED = b"\xc1"
 """Begins a pending write whose value was moved out; no packed value begins like this."""

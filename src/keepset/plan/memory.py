@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from keepset.delta import ABSENT, Change, Frozen, Rolled, roll, whole
 from keepset.plan.large import Large
-from keepset.plan.packing import TailStep
+from keepset.plan.packing import NO_PACKS, Packs
+from keepset.plan.steps import TailStep
 
 Picture: TypeAlias = Frozen | Rolled
 
@@ -83,6 +84,7 @@ class LineMemory:
         checkpoint: Id of the newest checkpoint, empty for none.
         fields: The fields by name.
         tail: The steps that are not packed yet, in order of seq.
+        packs: The newest segments of those that are.
         whole: Whether the next save must hold every field whole.
         blobs: Digests of the large values that this writer knows to be stored.
     """
@@ -93,6 +95,7 @@ class LineMemory:
     checkpoint: str = ""
     fields: Mapping[str, FieldMemory] = field(default_factory=dict)
     tail: tuple[TailStep, ...] = ()
+    packs: Packs = NO_PACKS
     whole: bool = False
     blobs: frozenset[bytes] = frozenset()
 
@@ -100,7 +103,7 @@ class LineMemory:
     def size(self) -> int:
         """Bytes that the memory takes, nearly."""
         fields = sum([field.size for field in self.fields.values()])
-        return fields + sum([step.size for step in self.tail])
+        return fields + sum([step.size for step in self.tail]) + self.packs.memory
 
     def on(self, line: int) -> LineMemory:
         """The same memory, once the line has its number."""

@@ -9,19 +9,13 @@ from typing import Any, Protocol
 from keepset.codec import Codec
 from keepset.delta import ABSENT, Change, diff, freeze
 from keepset.errors import UsageError
+from keepset.plan.digests import step_digest
 from keepset.plan.large import Large
 from keepset.plan.memory import NEVER, FieldMemory, remember_absence
-from keepset.plan.packing import (
-    Difference,
-    TailStep,
-    is_full,
-    join_changes,
-    pack_segments,
-    remembered,
-    step_digest,
-)
+from keepset.plan.packing import NO_PACKS, is_full, pack_segments
 from keepset.plan.replay import History, Moment, Replay
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
+from keepset.plan.steps import Difference, TailStep, join_changes, remembered
 from keepset.plan.writes import Rewritten
 
 
@@ -116,7 +110,8 @@ class _Writer:
         self._parent = parent
         self._tail: list[TailStep] = []
         self._steps: list[StepRow] = []
-        self._segments: list[SegmentRow] = []
+        self._segments: dict[tuple[str, int], SegmentRow] = {}
+        self._packs = NO_PACKS
         self._seqs: list[int] = []
 
     def see(self, moment: Moment, *, keep: bool) -> None:
@@ -150,11 +145,14 @@ class _Writer:
         return change
 
     def _append(self, header: StepRow, changes: Mapping[str, Difference]) -> None:
-        packed = join_changes(header.seq, changes)
+        packed = join_changes(header.seq, changes, compressed=self._compressed)
         row = replace(header, parent=self._parent, changes=packed)
         row = replace(row, digest=step_digest(row))
         if is_full(self._tail):
-            self._segments += pack_segments(self._tail, compressed=self._compressed)
+            segments, self._packs = pack_segments(
+                self._tail, self._packs, compressed=self._compressed
+            )
+            self._segments |= {(segment.field, segment.first): segment for segment in segments}
             self._tail, self._steps = [], []
         self._tail.append(remembered(row, changes))
         self._steps.append(row)
@@ -166,7 +164,8 @@ class _Writer:
         line = replace(history.past.line, depth=0)
         if orphan:
             line = replace(line, parent=None)
-        return Rewritten(line, tuple(self._seqs), tuple(self._steps), tuple(self._segments))
+        segments = tuple(self._segments.values())
+        return Rewritten(line, tuple(self._seqs), tuple(self._steps), segments)
 
 
 def prune(

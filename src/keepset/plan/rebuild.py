@@ -5,23 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from keepset.codec import Codec
 from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
 from keepset.errors import IntegrityError
+from keepset.plan.columns import FieldColumn, read_column
+from keepset.plan.headers import unpack_headers
 from keepset.plan.memory import FieldMemory, LineMemory
-from keepset.plan.packing import (
-    Difference,
-    TailStep,
-    remembered,
-    split_changes,
-    unframe,
-    unpack_headers,
-    unpack_segment,
-)
+from keepset.plan.packing import NO_PACKS, Packs
 from keepset.plan.reads import Loaded
-from keepset.plan.rows import BlobRow, LineRow, Past, SegmentRow, StepRow
+from keepset.plan.rows import BlobRow, LineRow, Past, StepRow
+from keepset.plan.steps import Difference, TailStep, remembered, split_changes, unframe
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +40,11 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """All fields' chains at a position, and the unpacked steps of the line itself."""
+    """All fields' chains at a position; the unpacked steps of the line itself, and its segments."""
 
     fields: Mapping[str, Chain]
     tail: tuple[TailStep, ...]
+    packs: Packs = NO_PACKS
 
     def refs(self) -> dict[bytes, int]:
         """The large values that the chains refer to: size by digest."""
@@ -85,15 +83,20 @@ def gather(loaded: Loaded, codec: Codec) -> Chains:
     """
     columns: dict[str, _Column] = {}
     tail: tuple[TailStep, ...] = ()
+    packs = NO_PACKS
     for past, until in reversed(_bounded(loaded)):
-        for segment in past.segments:
-            _add_segment(columns, segment, until, codec)
+        groups = {}
+        for name, rows in groupby(past.segments, attrgetter("field")):
+            read = read_column(tuple(rows), codec)
+            groups[name] = read.group
+            _add_segments(_column(columns, name), read, until)
+        packs = Packs(None, groups)
         tail = tuple(_tail_step(step, columns, codec) for step in past.steps)
     for name, column in columns.items():
         if not column.ops or not stands_alone(column.ops[0]):
             raise _broken(name)
     chains = {name: Chain(c.base, c.last, tuple(c.ops), c.size) for name, c in columns.items()}
-    return Chains(chains, tail)
+    return Chains(chains, tail, packs)
 
 
 def _bounded(loaded: Loaded) -> list[tuple[Past, int]]:
@@ -113,17 +116,14 @@ def _column(columns: dict[str, _Column], name: str) -> _Column:
     return column
 
 
-def _add_segment(
-    columns: dict[str, _Column], segment: SegmentRow, until: int, codec: Codec
-) -> None:
-    unpacked = unpack_segment(segment, codec)
-    column = _column(columns, segment.field)
-    previous = unpacked.previous
-    for seq, op in unpacked.pairs:
-        if seq > until:  # a segment may reach beyond the position
-            break
-        column.add(seq, previous, op, unpacked.each)
-        previous = seq
+def _add_segments(column: _Column, read: FieldColumn, until: int) -> None:
+    for segment in read.segments:
+        previous = segment.previous
+        for seq, op in segment.pairs:
+            if seq > until:  # a segment may reach beyond the position
+                return
+            column.add(seq, previous, op, segment.each)
+            previous = seq
 
 
 def _tail_step(step: StepRow, columns: dict[str, _Column], codec: Codec) -> TailStep:
@@ -226,6 +226,7 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
         checkpoint=header.checkpoint if header else "",
         fields=fields,
         tail=() if fresh else chains.tail,
+        packs=NO_PACKS if fresh else chains.packs,
         whole=fresh and line is not None and line.parent is not None and line.depth == 0,
         blobs=frozenset(chains.refs()),
     )
@@ -233,4 +234,4 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
 
 def branch_off(memory: LineMemory, line: LineRow) -> LineMemory:
     """Take a writer's memory of a fork point over to the new line."""
-    return replace(memory, line=line.id, head=0, tail=(), whole=line.depth == 0)
+    return replace(memory, line=line.id, head=0, tail=(), packs=NO_PACKS, whole=line.depth == 0)

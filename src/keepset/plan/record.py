@@ -21,19 +21,13 @@ from keepset.delta import (
     whole,
 )
 from keepset.errors import PolicyError
+from keepset.plan.digests import step_digest
 from keepset.plan.guard import Guard
 from keepset.plan.large import Large
 from keepset.plan.memory import NEVER, FieldMemory, LineMemory, Picture, remember_absence
-from keepset.plan.packing import (
-    Difference,
-    TailStep,
-    is_full,
-    join_changes,
-    pack_segments,
-    remembered,
-    step_digest,
-)
+from keepset.plan.packing import is_full, pack_segments
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
+from keepset.plan.steps import Difference, join_changes, remembered
 from keepset.scan import Finding
 
 LARGE_CONTENT = 4096
@@ -329,28 +323,29 @@ def _lay(
         header.status,
         header.at,
         header.metadata,
-        join_changes(seq, differences),
+        join_changes(seq, differences, compressed=recorder.compressed),
         b"",
     )
     step = replace(step, digest=step_digest(step))
-    segments, until, tail = _packed(memory.tail, compressed=recorder.compressed)
+    segments, memory = _packed(memory, compressed=recorder.compressed)
+    until = recorder.memory.tail[-1].row.seq if segments else 0
     after = LineMemory(
         line=memory.line,
         seq=step.seq,
         head=step.seq,
         checkpoint=step.checkpoint,
         fields=fields,
-        tail=(*tail, remembered(step, differences)),
+        tail=(*memory.tail, remembered(step, differences)),
+        packs=memory.packs,
         blobs=memory.blobs | recorder.large.refs if recorder.large.refs else memory.blobs,
     )
     blobs = tuple(recorder.large.rows.values())
     return Recorded(step, segments, until, blobs, after, tuple(recorder.findings))
 
 
-def _packed(
-    tail: tuple[TailStep, ...], *, compressed: bool
-) -> tuple[tuple[SegmentRow, ...], int, tuple[TailStep, ...]]:
-    """Pack a tail that is full: the segments, the seq of their last step (0: none), what stays."""
-    if not is_full(tail):
-        return (), 0, tail
-    return pack_segments(tail, compressed=compressed), tail[-1].row.seq, ()
+def _packed(memory: LineMemory, *, compressed: bool) -> tuple[tuple[SegmentRow, ...], LineMemory]:
+    """Pack the unpacked steps where they are many: the segments, and what is then remembered."""
+    if not is_full(memory.tail):
+        return (), memory
+    segments, packs = pack_segments(memory.tail, memory.packs, compressed=compressed)
+    return segments, replace(memory, tail=(), packs=packs)

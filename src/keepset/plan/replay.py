@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from keepset.codec import BlobRef, Codec
 from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
 from keepset.delta import Frozen as Picture
 from keepset.errors import IntegrityError
+from keepset.plan.columns import read_column
+from keepset.plan.digests import check_write
+from keepset.plan.headers import all_headers, packed_beside
 from keepset.plan.large import moved
-from keepset.plan.packing import (
-    all_headers,
-    check_write,
-    packed_beside,
-    split_changes,
-    unpack_segment,
-)
 from keepset.plan.reads import Everything
 from keepset.plan.rows import HEADER, Past, StepRow
+from keepset.plan.steps import split_changes
 
 
 class Link(NamedTuple):
@@ -68,30 +66,27 @@ def read_history(past: Past, codec: Codec) -> History:
     for before, after in pairwise(headers):
         if after.parent != before.checkpoint:
             raise _misplaced(past, f"a step before step {after.seq} is missing")
-    for segment in past.segments:
-        if segment.field != HEADER:
-            unpacked = unpack_segment(segment, codec)
-            previous = unpacked.previous
-            for seq, op in unpacked.pairs:
-                _put(past, changes, seq, segment.field, Link(previous, op))
-                previous = seq
+    for name, rows in groupby(past.segments, attrgetter("field")):
+        if name != HEADER:
+            for segment in read_column(tuple(rows), codec, whole=True).segments:
+                previous = segment.previous
+                for seq, op in segment.pairs:
+                    _put(past, changes, seq, name, Link(previous, op))
+                    previous = seq
     for step in past.steps:
         for name, (previous, packed) in split_changes(step).items():
             _put(past, changes, step.seq, name, Link(previous, codec.unpack(packed)))
-    _require_segments(past)
+    _require_changes(past, changes)
     return History(past, tuple(headers), changes)
 
 
-def _require_segments(past: Past) -> None:
-    """Compare the segments that are there with those that each segment of headers names."""
-    there = {(segment.field, segment.first): segment for segment in past.segments}
-    for (name, first), headers in there.items():
-        if name != HEADER:
-            continue
-        for packed in packed_beside(headers):
-            inside = range(first, headers.last + 1)
-            if not any(field == packed and start in inside for field, start in there):
-                raise _misplaced(past, f"a segment of field {packed} is missing")
+def _require_changes(past: Past, changes: Mapping[int, Mapping[str, Link]]) -> None:
+    """Compare the differences that are there with the last ones that packed headers name."""
+    for segment in past.segments:
+        if segment.field == HEADER:
+            for name, seq in packed_beside(segment).items():
+                if name not in changes.get(seq, ()):
+                    raise _misplaced(past, f"a segment of field {name} is missing")
 
 
 def _put(

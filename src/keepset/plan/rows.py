@@ -120,6 +120,8 @@ class SegmentRow:
         last: Seq of the last step in it.
         base: Seq of the step whose whole value the first difference stands on; equals `first`
             where the first difference is a whole value.
+        start: First seq of the segment of the field with which a reader has to begin: later ones
+            may repeat bytes of it and of those between. Equals `first` where this one stands alone.
         data: The frame.
         digest: Digest over all of the above.
     """
@@ -128,6 +130,7 @@ class SegmentRow:
     first: int
     last: int
     base: int
+    start: int
     data: bytes
     digest: bytes
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from keepset.codec import Codec
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.plan.headers import unpack_metadata
 from keepset.plan.large import moved
-from keepset.plan.packing import unpack_metadata
 from keepset.plan.reads import Everything, ReadBlobs, ReadEverything
 from keepset.plan.rebuild import Blobs
 from keepset.plan.replay import Replay

@@ -59,7 +59,8 @@ class Save(Write[Saved]):
         head: Seq of the newest checkpoint on the line itself that the writer knows; 0 for none,
             as on a fresh fork.
         step: The step; its seq is above `head`.
-        segments: Segments to add. All unpacked steps up to `packed` are then taken out.
+        segments: Segments to add; one takes the place of a segment of the line with its field and
+            first seq. All unpacked steps up to `packed` are taken out.
         packed: Seq of the last step that the segments hold; 0 for none.
         blobs: Large values; one that is already there is left as it is.
         begin: Where the line begins that is created beside others.

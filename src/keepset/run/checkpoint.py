@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keepset.codec import Codec
-from keepset.plan.packing import unpack_metadata
+from keepset.plan.headers import unpack_metadata
 from keepset.plan.rows import LineRow, StepRow
 
 

@@ -10,9 +10,9 @@ from keepset.codec import Codec
 from keepset.contracts import Contract, Field
 from keepset.delta import LARGE
 from keepset.errors import UsageError
+from keepset.plan.digests import check_write, write_digest
 from keepset.plan.guard import Guard
 from keepset.plan.large import MOVED, Large, moved
-from keepset.plan.packing import check_write, write_digest
 from keepset.plan.reads import ReadBlobs, ReadWrites
 from keepset.plan.rebuild import Blobs
 from keepset.plan.record import undeclared

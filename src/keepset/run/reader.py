@@ -7,7 +7,7 @@ from typing import Any
 
 from keepset.codec import Codec
 from keepset.errors import IntegrityError, NotFoundError, UsageError
-from keepset.plan.packing import all_headers, find_header
+from keepset.plan.headers import all_headers, find_header
 from keepset.plan.project import is_pin
 from keepset.plan.reads import FindRun, Load, Loaded, ReadBlobs, ReadHeaders
 from keepset.plan.rebuild import Blobs, Chains, gather, rebuild

@@ -52,7 +52,7 @@ def _fill(backend: SQLiteBackend, runs: int, saves: int, seed: int) -> list[Scri
         if scribe.head and scribe.head % 16 == 0:
             first = scribe.head - 15
             data = _plant(scribe.run_id) * chance.choice([2, 100, 900])
-            packed = SegmentRow("a", first, scribe.head, first, data, b"")
+            packed = SegmentRow("a", first, scribe.head, first, first, data, b"")
             scribe.save(row, segments=(headers(first, scribe.head), packed), packed=scribe.head)
         else:
             scribe.save(row, blobs=(blob(body),) if chance.random() < 0.1 else ())

@@ -17,7 +17,7 @@ from keepset.adapters.langgraph.checkpoints import (
 )
 from keepset.adapters.langgraph.threads import Thread, Threads
 from keepset.codec import Codec
-from keepset.plan.packing import unpack_metadata
+from keepset.plan.headers import unpack_metadata
 from keepset.plan.record import Header
 from keepset.plan.requests import Flow
 from keepset.run.hosted import HostStep, Stored

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from keepset.codec import Codec
 from keepset.delta import ABSENT
-from keepset.plan.packing import unpack_metadata
+from keepset.plan.headers import unpack_metadata
 from keepset.plan.replay import History, Replay
 from keepset.plan.rows import StepRow
 

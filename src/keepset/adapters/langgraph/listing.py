@@ -13,7 +13,7 @@ from keepset.adapters.langgraph.flows import STEP, as_tuple
 from keepset.adapters.langgraph.threads import Thread, Threads
 from keepset.codec import Withheld
 from keepset.errors import PolicyError
-from keepset.plan.packing import unpack_metadata
+from keepset.plan.headers import unpack_metadata
 from keepset.plan.reads import ListRuns
 from keepset.plan.requests import Flow
 from keepset.plan.rows import LineRow, StepRow

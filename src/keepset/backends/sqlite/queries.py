@@ -47,7 +47,8 @@ FROM step WHERE id > :low AND id <= :until ORDER BY id
 """
 
 # Jumps from field to field through the index, then from each field's newest segment to the one
-# that its chain begins in: the cost is that of the rows it gives, however long the history is.
+# that its chain begins in, and to the one that a reader of that one begins with: the cost is that
+# of the rows it gives, however long the history is.
 CHAINS: Final = """
 WITH RECURSIVE
 named (field) AS (
@@ -63,27 +64,28 @@ based (field, base) AS (
           ORDER BY s.first DESC LIMIT 1)
   FROM named WHERE named.field IS NOT NULL
 )
-SELECT s.field, s.first, s.last, s.base, s.data, s.digest
+SELECT s.field, s.first, s.last, s.base, s.start, s.data, s.digest
 FROM based CROSS JOIN segment s
 WHERE s.line = :line AND s.field = based.field AND s.first <= :seq
   AND s.first >= coalesce(
-    (SELECT max(b.first) FROM segment b
-     WHERE b.line = :line AND b.field = based.field AND b.first <= based.base), 0)
+    (SELECT b.start FROM segment b
+     WHERE b.line = :line AND b.field = based.field AND b.first <= based.base
+     ORDER BY b.first DESC LIMIT 1), 0)
 ORDER BY s.field, s.first
 """
 
 HEADER_SEGMENT: Final = """
-SELECT field, first, last, base, data, digest
+SELECT field, first, last, base, start, data, digest
 FROM segment WHERE line = :line AND field = '' AND first <= :seq ORDER BY first DESC LIMIT 1
 """
 
 HEADER_SEGMENTS: Final = """
-SELECT field, first, last, base, data, digest
+SELECT field, first, last, base, start, data, digest
 FROM segment WHERE line = :line AND field = '' ORDER BY first
 """
 
 SEGMENTS: Final = """
-SELECT field, first, last, base, data, digest
+SELECT field, first, last, base, start, data, digest
 FROM segment WHERE line = :line ORDER BY field, first
 """
 
@@ -236,7 +238,11 @@ WHERE r.id = ?11 AND r.incarnation = ?12 AND r.token = ?13 AND r.layout = ?14
 """
 
 ADD_SEGMENT: Final = """
-INSERT INTO segment (line, field, first, last, base, data, digest) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO segment (line, field, first, last, base, start, data, digest)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (line, field, first) DO UPDATE
+SET last = excluded.last, base = excluded.base, start = excluded.start, data = excluded.data,
+    digest = excluded.digest
 """
 
 COUNT_UNTIL: Final = "SELECT count(*) FROM step WHERE id > :low AND id <= :until"

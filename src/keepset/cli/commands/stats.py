@@ -37,7 +37,7 @@ def command(store_url: str, tenant: str, *, as_json: bool) -> None:
     """Say what a store holds, and which fields take the room.
 
     The newest steps of a line are stored together, whatever their fields; they are told apart by
-    field once they are packed, 64 at a time.
+    field once they are packed, 16 at a time.
     """
     with open_store(store_url, tenant) as store:
         sizes = store.stats()

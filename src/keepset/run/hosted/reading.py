@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from keepset.codec import Codec
 from keepset.errors import NotFoundError
-from keepset.plan.packing import all_headers, find_header
+from keepset.plan.headers import all_headers, find_header
 from keepset.plan.reads import FindRun, Found, Headers, Loaded, ReadHeaders, ReadWrites
 from keepset.plan.rebuild import header_at, remember
 from keepset.plan.requests import Flow, Request

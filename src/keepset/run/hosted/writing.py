@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from keepset.errors import ConflictError, NotFoundError
-from keepset.plan.packing import all_headers, find_header
+from keepset.plan.headers import all_headers, find_header
 from keepset.plan.memory import LineMemory
+from keepset.plan.packing import NO_PACKS
 from keepset.plan.project import project
 from keepset.plan.reads import Headers
 from keepset.plan.rebuild import remember
@@ -168,7 +169,7 @@ class HostWriter:
         if step.follows:
             raise _overtaken(step, after[0].checkpoint)
         depth = 0 if line.depth + 1 > DEEPEST else line.depth + 1
-        memory = replace(memory, line=None, head=0, tail=(), whole=depth == 0)
+        memory = replace(memory, line=None, head=0, tail=(), packs=NO_PACKS, whole=depth == 0)
         return _Base(memory, begin=Begin(line.id, seq, depth))
 
     def _plan(self, step: HostStep, base: _Base, recorded: Recorded, surface: Surface) -> Save:

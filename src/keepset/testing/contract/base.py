@@ -82,7 +82,7 @@ def step(seq: int, *, status: str = "running", changes: bytes = b"", at: int = 0
 def segment(name: str, first: int, last: int, base: int | None = None) -> SegmentRow:
     """Make a segment; without a base it stands on its own."""
     data, digest = f"{name}:{first}-{last}".encode(), b"digest-%d" % first
-    return SegmentRow(name, first, last, first if base is None else base, data, digest)
+    return SegmentRow(name, first, last, first if base is None else base, first, data, digest)
 
 
 def headers(first: int, last: int) -> SegmentRow:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from keepset.backends import Backend
-from keepset.plan.packing import TailStep, pack_segments
+from keepset.plan.packing import NO_PACKS, pack_segments
 from keepset.plan.reads import ListRuns, ReadSizes
 from keepset.plan.rows import ContractRow, RunSummary, WriteRow
+from keepset.plan.steps import remembered
 from keepset.plan.writes import PutWrites
 from keepset.testing.contract.base import TENANT, Claims, Scribe, blob, headers, segment, step
 
@@ -60,8 +61,9 @@ class ListingClaims(Claims):
             rows = [step(1, status="paused"), *map(step, (2, 3))]
             for row in rows:
                 scribe.save(row)
-            packed = pack_segments([TailStep(row, {}, 0) for row in rows], compressed=True)
-            scribe.pack(*packed)
+            tail = [remembered(row, {}) for row in rows]
+            segments, _ = pack_segments(tail, NO_PACKS, compressed=True)
+            scribe.pack(*segments)
             Scribe(backend, "a").save()
             Scribe(backend, "c").save(step(1, status="paused"))
             assert _ids(backend, ListRuns(TENANT, status="paused")) == ["c"]

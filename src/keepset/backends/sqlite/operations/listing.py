@@ -8,7 +8,7 @@ from keepset.backends.sqlite import queries
 from keepset.backends.sqlite.operations.rows import read_newest, run_row, segment_rows
 from keepset.backends.sqlite.statements import Statement, Steps
 from keepset.errors import DecodeError, IntegrityError
-from keepset.plan.packing import unpack_headers
+from keepset.plan.headers import unpack_headers
 from keepset.plan.reads import ListRuns
 from keepset.plan.rows import RunSummary, StepRow
 

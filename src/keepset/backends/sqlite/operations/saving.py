@@ -178,11 +178,14 @@ def _misplaced(seq: int, head: int) -> UsageError:
 
 
 def _pack(line: int, until: int, segments: Sequence[SegmentRow]) -> Steps[None]:
-    """Take out the steps that the segments hold, and count them as packed."""
-    yield Statement(queries.ADD_SEGMENT, many=[segment_values(line, row) for row in segments])
+    """Take out the steps that the segments hold, and count them as packed.
+
+    They go first, so that the segments get their pages.
+    """
     bounds = {"low": line << 32, "until": step_id(line, until)}
     ((count,),) = yield Statement(queries.COUNT_UNTIL, bounds)
     yield Statement(queries.DROP_UNTIL, bounds)
+    yield Statement(queries.ADD_SEGMENT, many=[segment_values(line, row) for row in segments])
     yield Statement(queries.ADD_PACKED, {"line": line, "count": count})
 
 
@@ -209,7 +212,7 @@ def step_values(line: int, row: StepRow) -> tuple[Any, ...]:
 
 def segment_values(line: int, row: SegmentRow) -> tuple[Any, ...]:
     """A segment's columns, as `queries.ADD_SEGMENT` takes them."""
-    return line, row.field, row.first, row.last, row.base, row.data, row.digest
+    return line, row.field, row.first, row.last, row.base, row.start, row.data, row.digest
 
 
 def _check_fence(fence: Fence, line: int) -> Steps[LineRow]:

@@ -67,6 +67,7 @@ CREATE TABLE segment (
   first INTEGER NOT NULL,
   last INTEGER NOT NULL,
   base INTEGER NOT NULL,
+  start INTEGER NOT NULL,
   digest BLOB NOT NULL,
   data BLOB NOT NULL,
   UNIQUE (line, field, first)

@@ -1,0 +1,80 @@
+"""What tells a row that was changed: a digest over all of it but the digest itself."""
+
+from __future__ import annotations
+
+import hashlib
+
+from keepset.codec import Codec
+from keepset.errors import IntegrityError
+from keepset.plan.rows import SegmentRow, StepRow, WriteRow
+
+_PLAIN = Codec()
+
+
+def _digest(*parts: bytes) -> bytes:
+    state = hashlib.sha256()
+    for part in parts:
+        state.update(len(part).to_bytes(8, "big"))
+        state.update(part)
+    return state.digest()[:16]
+
+
+def step_digest(row: StepRow) -> bytes:
+    """Digest over all of a step row but the digest itself: SHA-256, 16 bytes."""
+    head = [row.seq, row.checkpoint, row.parent, row.name, row.status, row.at]
+    return _digest(_PLAIN.pack(head), row.metadata, row.changes)
+
+
+def segment_digest(row: SegmentRow) -> bytes:
+    """Digest over all of a segment row but the digest itself: SHA-256, 16 bytes."""
+    head = [row.field, row.first, row.last, row.base, row.start]
+    return _digest(_PLAIN.pack(head), row.data)
+
+
+def write_digest(row: WriteRow) -> bytes:
+    """Digest over all of a pending write but the digest itself: SHA-256, 16 bytes."""
+    return _digest(_PLAIN.pack([row.task, row.path, row.index, row.channel]), row.value)
+
+
+def check_step(row: StepRow) -> None:
+    """Compare a step row with its digest.
+
+    Raises:
+        IntegrityError: They do not match.
+    """
+    if step_digest(row) != row.digest:
+        raise damaged(f"step {row.seq}")
+
+
+def check_segment(row: SegmentRow) -> None:
+    """Compare a segment row with its digest.
+
+    Raises:
+        IntegrityError: They do not match.
+    """
+    if segment_digest(row) != row.digest:
+        raise damaged(place(row))
+
+
+def check_write(row: WriteRow) -> None:
+    """Compare a pending write with its digest.
+
+    Raises:
+        IntegrityError: They do not match.
+    """
+    if write_digest(row) != row.digest:
+        raise damaged("a pending write")
+
+
+def place(row: SegmentRow) -> str:
+    """Name a segment in a message."""
+    return f"segment {row.field or 'of headers'} from step {row.first}"
+
+
+def damaged(what: str) -> IntegrityError:
+    """Make the error for a row that is not what was written."""
+    return IntegrityError(
+        f"{what} is not what was written",
+        code="integrity.digest",
+        hint="Run `keepset verify` to see what else is damaged, and restore from a backup.",
+    )

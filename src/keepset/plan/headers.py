@@ -1,0 +1,254 @@
+"""The headers of packed steps: segments of their own, column by column.
+
+Columns compress better than rows. An id that keepset made is a UUIDv7: its time is that of the
+step, so that only the other ten bytes are written; of another UUID its 16 bytes are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+from keepset.codec import Codec
+from keepset.errors import DecodeError
+from keepset.plan.digests import check_segment, check_step, damaged, place, segment_digest
+from keepset.plan.rows import HEADER, SegmentRow, StepRow
+from keepset.plan.steps import UNPACKED_LIMIT, frame, unframe
+
+_PLAIN = Codec()
+_UUID, _SHORT = 16, 10
+_TIME = 6
+_TEXT = 36
+_KINDS: tuple[Any, ...] = (str | None, str, str, int, bytes)
+"""What a parent, a name, a status, a time and the metadata are."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedHeaders:
+    """Headers of packed steps that share a segment.
+
+    Attributes:
+        rows: The steps' rows; their `changes` do not count.
+        changed: The fields that changed in these steps, each with the seq of its last difference
+            in them. A reader looks for a segment of the field with that difference in it.
+    """
+
+    rows: tuple[StepRow, ...]
+    changed: Mapping[str, int]
+
+    def pack(self, *, compressed: bool) -> SegmentRow:
+        """Make the segment."""
+        rows = self.rows
+        seqs = [row.seq for row in rows]
+        columns = [
+            gaps_of(seqs),
+            _pack_ids(rows),
+            [
+                None if row.parent == prior else row.parent
+                for row, prior in zip(rows, _before(rows), strict=True)
+            ],
+            [row.name for row in rows],
+            [row.status for row in rows],
+            gaps_of([row.at for row in rows]),
+            [row.metadata for row in rows],
+            {name: seqs[-1] - seq for name, seq in self.changed.items()},
+        ]
+        data = frame(_PLAIN.pack(columns), compressed=compressed)
+        return signed(SegmentRow(HEADER, seqs[0], seqs[-1], seqs[0], seqs[0], data, b""))
+
+
+def signed(row: SegmentRow) -> SegmentRow:
+    """Give a segment its digest."""
+    digest = segment_digest(row)
+    return SegmentRow(row.field, row.first, row.last, row.base, row.start, row.data, digest)
+
+
+def gaps_of(numbers: Sequence[int]) -> list[int]:
+    """Write rising numbers as the first one and what each adds to the one before."""
+    return [numbers[0], *(b - a for a, b in pairwise(numbers))]
+
+
+def _before(rows: Sequence[StepRow]) -> list[str]:
+    return ["", *(row.checkpoint for row in rows[:-1])]
+
+
+def _pack_ids(rows: Sequence[StepRow]) -> bytes | list[str | bytes]:
+    """Write ids as briefly as they can be told again; all in one where all are of keepset."""
+    ids = [_shorten(row.checkpoint, row.at) for row in rows]
+    joined = b"".join(own for own in ids if isinstance(own, bytes) and len(own) == _SHORT)
+    return joined if len(joined) == _SHORT * len(ids) else ids
+
+
+def _shorten(own: str, at: int) -> str | bytes:
+    if len(own) != _TEXT:
+        return own
+    try:
+        raw = bytes.fromhex(own.replace("-", ""))
+    except ValueError:
+        return own
+    if len(raw) != _UUID or _as_text(raw) != own:
+        return own
+    return raw[_TIME:] if raw[:_TIME] == _time(at) else raw
+
+
+def _time(at: int) -> bytes:
+    return at.to_bytes(_TIME, "big") if 0 <= at < 1 << 8 * _TIME else b""
+
+
+def _as_text(raw: bytes) -> str:
+    text = raw.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def _unpack_ids(ids: object, times: Sequence[int]) -> list[str | None]:
+    """Give the ids back; None for what is none."""
+    if type(ids) is bytes:
+        ids = [ids[at : at + _SHORT] for at in range(0, len(ids), _SHORT)]
+    if type(ids) is not list or len(ids) != len(times):
+        return [None]
+    return [_lengthen(own, at) for own, at in zip(ids, times, strict=True)]
+
+
+def _lengthen(own: object, at: int) -> str | None:
+    if type(own) is bytes:
+        raw = _time(at) + own if len(own) == _SHORT else own
+        return _as_text(raw) if len(raw) == _UUID else None
+    return own if type(own) is str else None
+
+
+def unpack_headers(row: SegmentRow) -> list[StepRow]:
+    """Unpack the headers of packed steps, in order of seq; their `changes` are empty.
+
+    Raises:
+        IntegrityError: The row is not what its digest says.
+        DecodeError: It is not a segment of headers.
+    """
+    return list(_headers(row).rows)
+
+
+def packed_beside(row: SegmentRow) -> Mapping[str, int]:
+    """Name the fields that changed in packed steps, each with the seq of its last difference.
+
+    Raises:
+        IntegrityError: The row is not what its digest says.
+        DecodeError: It is not a segment of headers.
+    """
+    return _headers(row).changed
+
+
+def _headers(row: SegmentRow) -> PackedHeaders:
+    check_segment(row)
+    columns = _PLAIN.unpack(unframe(row.data, UNPACKED_LIMIT))
+    if type(columns) is not list or len(columns) != len(_KINDS) + 3:
+        raise damaged(place(row))
+    gaps, ids, *lists, changed = columns
+    seqs = read_seqs(gaps, row)
+    for column, kind in zip(lists, _KINDS, strict=True):
+        if type(column) is not list or len(column) != len(seqs):
+            raise damaged(place(row))
+        if not all(isinstance(item, kind) for item in column):
+            raise damaged(place(row))
+    parents, names, statuses, gaps, metadata = lists
+    times = list(accumulate(gaps))
+    checkpoints = _unpack_ids(ids, times)
+    if None in checkpoints or not _are_ends(changed):
+        raise damaged(place(row))
+    rows = tuple(
+        StepRow(seq, own, prior if parent is None else parent, name, status, at, meta, b"", b"")
+        for seq, own, parent, prior, name, status, at, meta in zip(
+            seqs,
+            checkpoints,
+            parents,
+            ["", *checkpoints[:-1]],
+            names,
+            statuses,
+            times,
+            metadata,
+            strict=True,
+        )
+    )
+    return PackedHeaders(rows, {name: row.last - gap for name, gap in changed.items()})
+
+
+def _are_ends(changed: object) -> bool:
+    return type(changed) is dict and all(
+        type(name) is str and type(gap) is int for name, gap in changed.items()
+    )
+
+
+def read_seqs(gaps: object, row: SegmentRow) -> list[int]:
+    """Read the seqs of a segment's steps; they must rise, and be those that the row says.
+
+    Raises:
+        IntegrityError: They are not.
+    """
+    if type(gaps) is not list or not gaps or not all(type(gap) is int for gap in gaps):
+        raise damaged(place(row))
+    seqs = list(accumulate(gaps))
+    if seqs[0] != row.first or seqs[-1] != row.last or any(a >= b for a, b in pairwise(seqs)):
+        raise damaged(place(row))
+    return seqs
+
+
+def all_headers(steps: Iterable[StepRow], segments: Iterable[SegmentRow]) -> list[StepRow]:
+    """Give the headers of packed and unpacked steps together, in order of seq.
+
+    Raises:
+        IntegrityError: A row is not what its digest says.
+        DecodeError: A segment of headers cannot be read.
+    """
+    headers: list[StepRow] = []
+    for segment in segments:
+        if segment.field == HEADER:
+            headers += unpack_headers(segment)
+    for step in steps:
+        check_step(step)
+        headers.append(step)
+    return sorted(headers, key=lambda row: row.seq)
+
+
+def find_header(
+    steps: Sequence[StepRow], segments: Iterable[SegmentRow], checkpoint: str
+) -> StepRow | None:
+    """Find the header of one checkpoint of a line, unpacking as little as that takes.
+
+    Ids that rise, as those of keepset itself do, are searched by halves; in any other order the
+    newest ones are looked at first.
+
+    Args:
+        steps: The line's unpacked steps.
+        segments: The line's segments.
+        checkpoint: The checkpoint's id.
+
+    Raises:
+        IntegrityError: A row that was looked at is not what its digest says.
+        DecodeError: A segment of headers cannot be read.
+    """
+    for step in reversed(steps):
+        if step.checkpoint == checkpoint:
+            check_step(step)
+            return step
+    packed = sorted((row for row in segments if row.field == HEADER), key=lambda row: row.first)
+    at = bisect_right(packed, checkpoint, key=lambda row: unpack_headers(row)[0].checkpoint)
+    for segment in [*packed[max(at - 1, 0) : at], *reversed(packed)]:
+        for row in unpack_headers(segment):
+            if row.checkpoint == checkpoint:
+                return row
+    return None
+
+
+def unpack_metadata(row: StepRow, codec: Codec) -> dict[str, Any]:
+    """Give the host's metadata of a step."""
+    if not row.metadata:
+        return {}
+    metadata = codec.unpack(row.metadata)
+    if type(metadata) is not dict:
+        raise DecodeError(
+            f"the metadata of step {row.seq} is not a mapping",
+            code="decode.metadata",
+            hint="Run `keepset verify` to see what else is damaged.",
+        )
+    return metadata

@@ -1,0 +1,105 @@
+"""How the differences of one step lie in its row, and in the memory of its writer.
+
+A step row holds ``{field: [steps since the field changed before, difference]}`` as one packed
+mapping whose differences are bytes, so that a writer can take them apart again without decoding
+them. What would not fit into a page of a database is compressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from keepset.codec import Codec, compress, decompress
+from keepset.plan.digests import check_step, damaged
+from keepset.plan.rows import StepRow
+
+UNPACKED_LIMIT = 1 << 30
+"""The most bytes that a row may unpack to."""
+
+_PAGE = 4096
+_PLAIN = Codec()
+_RAW = b"\x00"
+_FRAME = b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field's difference in one step.
+
+    Attributes:
+        op: The difference, packed.
+        base: Seq of the whole value that it stands on.
+        previous: Seq of the field's difference before this one, 0 for none. A reader compares
+            it, so that a row that is missing is noticed.
+    """
+
+    op: bytes
+    base: int
+    previous: int
+
+
+@dataclass(frozen=True, slots=True)
+class TailStep:
+    """An unpacked step as its writer remembers it.
+
+    Attributes:
+        row: The step's row, without its changes.
+        changes: The differences by field.
+        size: Bytes of the differences.
+    """
+
+    row: StepRow
+    changes: Mapping[str, Difference]
+    size: int
+
+
+def remembered(row: StepRow, changes: Mapping[str, Difference]) -> TailStep:
+    """Remember a step; its differences are kept once, apart from each other."""
+    size = sum([len(change.op) for change in changes.values()])
+    return TailStep(replace(row, changes=b""), changes, size)
+
+
+def frame(data: bytes, *, compressed: bool) -> bytes:
+    """Wrap bytes for a segment or a large value: a zstd frame, or a zero byte and the bytes."""
+    return compress(data) if compressed else _RAW + data
+
+
+def unframe(data: bytes, limit: int) -> bytes:
+    """Give back what `frame` wrapped.
+
+    Raises:
+        DecodeError: It is neither, or larger than `limit` bytes.
+    """
+    return data[1:] if data[:1] == _RAW else decompress(data, limit)
+
+
+def join_changes(seq: int, changes: Mapping[str, Difference], *, compressed: bool) -> bytes:
+    """Put a step's differences together; no bytes where nothing changed."""
+    if not changes:
+        return b""
+    data = _PLAIN.pack({n: [seq - change.previous, change.op] for n, change in changes.items()})
+    return compress(data) if compressed and len(data) > _PAGE else data
+
+
+def split_changes(row: StepRow) -> dict[str, tuple[int, bytes]]:
+    """Take a step's differences apart: for each field the seq before, and the difference.
+
+    Raises:
+        IntegrityError: The row is not what its digest says, or not a mapping of differences.
+        DecodeError: The differences cannot be read.
+    """
+    check_step(row)
+    if not row.changes:
+        return {}
+    data = row.changes
+    if data.startswith(_FRAME):  # no packed mapping begins like this
+        data = decompress(data, UNPACKED_LIMIT)
+    changes = _PLAIN.unpack(data)
+    if type(changes) is not dict or not all(map(_is_linked, changes.values())):
+        raise damaged(f"step {row.seq}")
+    return {name: (row.seq - gap, op) for name, (gap, op) in changes.items()}
+
+
+def _is_linked(change: object) -> bool:
+    return type(change) is list and list(map(type, change)) == [int, bytes]
