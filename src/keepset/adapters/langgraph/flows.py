@@ -73,6 +73,8 @@ def put_writes(
     thread = threads.thread(to.thread)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
+        if threads.binding is not None:
+            writes = threads.binding.outgoing(to.namespace, writes)
         given = [(channel, _as_text(channel, value)) for channel, value in writes]
         batch = Batch(task_id, given, task_path, special=WRITES_IDX_MAP)
         yield from thread.writer.write(to.namespace, to.checkpoint, batch, surface, early=to.loop)
@@ -95,6 +97,8 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
             stored = yield from thread.reader.newest(to.namespace, surface, keep=to.loop)
         if stored is None:
             return None
+        if to.loop and threads.binding is not None:
+            stored = yield from threads.binding.resumed(config, to, stored, surface)
         return as_tuple(
             thread, stored, surface.guard.codec, asked=config if to.checkpoint else None
         )

@@ -12,7 +12,7 @@ from keepset.errors import ConflictError, NotFoundError
 from keepset.plan.headers import all_headers, find_header
 from keepset.plan.memory import LineMemory
 from keepset.plan.packing import NO_PACKS
-from keepset.plan.project import project
+from keepset.plan.project import carried, project
 from keepset.plan.reads import Headers
 from keepset.plan.rebuild import remember
 from keepset.plan.record import Recorded, Recorder, record
@@ -71,7 +71,8 @@ class HostWriter:
         def attempt() -> Flow[None]:
             base = yield from self._base(step, surface)
             recorder = Recorder(surface.guard, base.memory, surface.services.compressed)
-            recorded = record(surface.contract, stored, step.header, recorder)
+            pins = carried(surface.contract, step.values, base.memory, surface.guard.codec)
+            recorded = record(surface.contract, {**pins, **stored}, step.header, recorder)
             saved: Saved = yield self._plan(step, base, recorded, surface)
             self._landed(step, recorded, saved)
             surface.report.add(recorded.step.name, recorded.findings)
