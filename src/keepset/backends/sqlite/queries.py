@@ -333,8 +333,8 @@ FROM step WHERE id > :low AND id < :high
 """
 
 COPY_SEGMENTS: Final = """
-INSERT INTO segment (line, field, first, last, base, digest, data)
-SELECT :copy, field, first, last, base, digest, data FROM segment WHERE line = :line
+INSERT INTO segment (line, field, first, last, base, start, digest, data)
+SELECT :copy, field, first, last, base, start, digest, data FROM segment WHERE line = :line
 """
 
 COPY_WRITES: Final = """
