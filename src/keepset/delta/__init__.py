@@ -13,6 +13,7 @@ from keepset.delta.apply import (
 )
 from keepset.delta.change import ABSENT, LARGE, Change, whole
 from keepset.delta.diff import diff
+from keepset.delta.flat import Flat, flatten
 from keepset.delta.frozen import Frozen, extends, freeze
 from keepset.delta.joined import begins_alone, joined
 from keepset.delta.rolled import Rolled, appended, roll
@@ -23,6 +24,7 @@ __all__ = [
     "LARGE",
     "MISSING",
     "Change",
+    "Flat",
     "Frozen",
     "Missing",
     "Rolled",
@@ -33,6 +35,7 @@ __all__ = [
     "blob_refs",
     "diff",
     "extends",
+    "flatten",
     "freeze",
     "joined",
     "roll",

@@ -1,0 +1,124 @@
+"""The picture of a flat mapping: which of its entries changed is told without packing the others.
+
+A mapping of texts to numbers, texts and flags is what changes most often in a state, one entry at
+a time. Its values cannot change in place, so that those that are the same objects as before are
+the same values, and only the others are packed and compared.
+"""
+
+from __future__ import annotations
+
+from itertools import compress
+from operator import is_not
+from typing import TYPE_CHECKING, Any
+
+import ormsgpack
+
+from keepset.codec import array_header, map_header
+from keepset.delta.change import LARGE, Change, Code, frame
+from keepset.delta.frozen import Frozen, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from keepset.codec import Path
+
+_ATOMS = frozenset({type(None), bool, int, float, str, bytes})
+_TEXT = frozenset({str})
+_FEWEST, _MOST = 16, 1024
+"""Entries: with fewer nothing is won, and each takes some 100 bytes beside the packed value."""
+
+
+class Flat:
+    """A picture of one mapping; it says the same as the `Frozen` that it was made of.
+
+    Attributes:
+        size: Bytes of the packed mapping.
+    """
+
+    __slots__ = ("_keys", "_packed", "_values", "size")
+
+    def __init__(
+        self, keys: list[str], values: Sequence[Any], packed: list[bytes], size: int
+    ) -> None:
+        """Take the keys, and for each its value and the value's packed bytes."""
+        self._keys = keys
+        self._values = values
+        self._packed = packed
+        self.size = size
+
+    @property
+    def frozen(self) -> Frozen:
+        """The same picture in one piece."""
+        return Frozen(self.packed())
+
+    def packed(self) -> bytes:
+        """Give the packed mapping."""
+        pieces = [map_header(len(self._keys))]
+        for key, data in zip(self._keys, self._packed, strict=True):
+            pieces += (ormsgpack.packb(key), data)
+        return b"".join(pieces)
+
+    def compared(
+        self, value: dict[Any, Any], pack: Callable[[object, Path], bytes]
+    ) -> tuple[Flat, Change | None] | None:
+        """Compare a mapping with this picture.
+
+        Args:
+            value: The mapping.
+            pack: Gives the packed bytes of a value in it, at its path relative to the field.
+
+        Returns:
+            Its picture, and what changed: None where nothing did. None for both where only whole
+            pictures can tell: entries are gone or moved, or are more than flat.
+        """
+        keys, known = list(value), len(self._keys)
+        if keys[:known] != self._keys or not _TEXT.issuperset(map(type, keys)):
+            return None
+        values = list(value.values())
+        changed = list(compress(range(known), map(is_not, values, self._values)))
+        changed += range(known, len(keys))
+        if not _ATOMS.issuperset([type(values[at]) for at in changed]) or len(keys) > _MOST:
+            return None
+        packed = self._packed + [b""] * (len(keys) - known)
+        sets = {}
+        for at in changed:
+            data = pack(values[at], (keys[at],))
+            if data != packed[at]:
+                sets[keys[at]] = data
+                packed[at] = data
+            if len(data) > LARGE:
+                return None
+        size = self.size + sum(map(len, packed)) - sum(map(len, self._packed))
+        size += len(map_header(len(keys))) - len(map_header(known))
+        try:
+            size += sum([len(ormsgpack.packb(key)) for key in keys[known:]])
+        except TypeError:  # a key that is no valid text
+            return None
+        return Flat(keys, values, packed, size), _setting(sets) if sets else None
+
+
+def flatten(value: object, picture: Frozen) -> Flat | None:
+    """Make a picture of a mapping that is quicker to compare; None where it is not flat.
+
+    Args:
+        value: The mapping.
+        picture: Its picture, which shows nothing else in place of any part of it.
+    """
+    if type(value) is not dict or picture.kind is not Kind.MAP:
+        return None
+    if not _FEWEST <= picture.count <= _MOST or not _ATOMS.issuperset(map(type, value.values())):
+        return None
+    entries = picture.entries()
+    if entries is None or picture.size > LARGE:
+        return None
+    packed = [bytes(data) for data in entries.values()]
+    return Flat(list(entries), list(value.values()), packed, picture.size)
+
+
+def _setting(sets: dict[str, bytes]) -> Change:
+    """Give the change that sets entries, in the order of the mapping."""
+    pieces = [frame(3, Code.MAP), array_header(0), map_header(len(sets))]
+    for key, data in sets.items():
+        pieces += (ormsgpack.packb(key), data)
+    op = b"".join(pieces)
+    return Change(op, tuple((key,) for key in sets), is_whole=False, size=len(op))
