@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import tracemalloc
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -131,3 +132,14 @@ def test_packed_pieces_are_put_together_without_decoding_them(count: int) -> Non
     mapping = {f"{i}": i % 100 for i in range(count)}
     both = b"".join(CODEC.pack(part) for item in mapping.items() for part in item)
     assert map_header(count) + both == CODEC.pack(mapping)
+
+
+def test_many_threads_decompress_at_a_time() -> None:
+    values = [str(n) * 5_000 + "x" * n for n in range(40)]
+    frames = [compress(value.encode()) for value in values]
+
+    def read(_: int) -> list[str]:
+        return [decompress(frame, 1 << 20).decode() for frame in frames]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(got == values for got in pool.map(read, range(32)))

@@ -7,7 +7,6 @@ is, 1 compressed), and the body. Compression is one zstd frame that states the s
 
 from __future__ import annotations
 
-import threading
 from typing import Final
 
 import zstandard
@@ -28,14 +27,11 @@ _HIGHEST_RATIO: Final = 1 << 15
 """One byte of a zstd frame stands for at most this many: a block of 128 KiB takes four."""
 
 
-class _Tools(threading.local):
-    """What one thread decompresses with: to make it takes longer than most frames do."""
+_IDLE: Final[list[zstandard.ZstdDecompressor]] = []
+"""Decompressors that nobody uses: to make one takes longer than most frames do. Each is taken by
+one thread at a time, for which taking it from a list is enough."""
 
-    def __init__(self) -> None:
-        self.decompressor = zstandard.ZstdDecompressor()
-
-
-_TOOLS: Final = _Tools()
+_MOST_IDLE: Final = 8
 
 
 def encode(value: object, codec: Codec | None = None) -> bytes:
@@ -127,10 +123,22 @@ def decompress(
             raise _too_large(size, limit)
         if size > len(data) * _HIGHEST_RATIO:
             raise _damaged()
-        tool = decompressor or _TOOLS.decompressor
-        return tool.decompress(data, allow_extra_data=False)
+        if decompressor is not None:
+            return decompressor.decompress(data, allow_extra_data=False)
+        return _decompress(data)
     except (zstandard.ZstdError, MemoryError) as error:
         raise _damaged() from error
+
+
+def _decompress(data: bytes) -> bytes:
+    try:
+        tool = _IDLE.pop()
+    except IndexError:
+        tool = zstandard.ZstdDecompressor()
+    plain = tool.decompress(data, allow_extra_data=False)
+    if len(_IDLE) < _MOST_IDLE:
+        _IDLE.append(tool)
+    return plain
 
 
 def _damaged() -> Exception:

@@ -111,6 +111,77 @@ class ReadHeaders(Read[tuple[RunRow, tuple[Headers, ...]]]):
 
 
 @dataclass(frozen=True, slots=True)
+class Sought:
+    """Where a checkpoint may lie.
+
+    Attributes:
+        found: The run and all of its lines; the deletions are not counted.
+        step: The checkpoint's own step, whole, with the number of its line, where it is not
+            packed.
+        packed: Otherwise, for each line of the namespace that has packed steps, its number and the
+            seq of the last one.
+    """
+
+    found: Found
+    step: tuple[int, StepRow] | None
+    packed: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seek(Read[Sought]):
+    """Look for a checkpoint of a namespace by its id: among the steps that are not packed."""
+
+    key: RunKey
+    namespace: str
+    checkpoint: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHeaderSegments(Read[tuple[SegmentRow, ...]]):
+    """Read the `HEADER` segments that some positions lie in.
+
+    Attributes:
+        line: The line.
+        seqs: The positions, rising. For each the newest segment that begins there or before is
+            given; one segment once, in order of its first seq.
+    """
+
+    line: int
+    seqs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderPage:
+    """The newest headers of a line, up to a position.
+
+    Attributes:
+        steps: Unpacked steps, whole, the newest first.
+        segments: `HEADER` segments, the newest first; the newest may reach beyond the position.
+            There are none where the steps are as many as were asked for.
+    """
+
+    steps: tuple[StepRow, ...]
+    segments: tuple[SegmentRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHeaderPage(Read[HeaderPage]):
+    """Read the newest headers of one line up to a position.
+
+    Attributes:
+        line: The line.
+        until: The position; headers after it do not count. None for the newest.
+        steps: How many unpacked steps are wanted at the most; 0 for segments alone.
+        segments: How many segments are wanted at the most, if there are not so many steps.
+    """
+
+    line: int
+    until: int | None
+    steps: int
+    segments: int
+
+
+@dataclass(frozen=True, slots=True)
 class ListRuns(Read[tuple[RunSummary, ...]]):
     """List a tenant's runs in order of run id, after `after` (exclusive)."""
 

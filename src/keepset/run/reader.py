@@ -7,16 +7,14 @@ from typing import Any
 
 from keepset.codec import Codec
 from keepset.errors import IntegrityError, NotFoundError, UsageError
-from keepset.plan.headers import all_headers, find_header
 from keepset.plan.project import is_pin
-from keepset.plan.reads import FindRun, Load, Loaded, ReadBlobs, ReadHeaders
+from keepset.plan.reads import FindRun, Found, Load, Loaded, ReadBlobs
 from keepset.plan.rebuild import Blobs, Chains, gather, rebuild
 from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, RunKey, RunRow, StepRow
+from keepset.plan.search import locate, newest_headers
 from keepset.run.checkpoint import Checkpoint, View, as_checkpoint
 from keepset.run.services import Services
-
-Lines = dict[LineRow, list[StepRow]]
 
 
 class Reader:
@@ -42,15 +40,22 @@ class Reader:
         Raises:
             NotFoundError: There is no such run.
         """
-        found = yield FindRun(self.key, self.mark)
-        if found.run is None:
-            raise NotFoundError(
-                f"there is no run {self.key.run_id} of tenant {self.key.tenant}",
-                code="run.not-found",
-                hint="`store.runs()` or `keepset runs` lists those that are there.",
-            )
+        found = yield from self._found()
         row: RunRow = found.run
         return row
+
+    def _found(self) -> Flow[Any]:
+        found: Found = yield FindRun(self.key, self.mark)
+        if found.run is None:
+            raise self._no_run()
+        return found
+
+    def _no_run(self) -> NotFoundError:
+        return NotFoundError(
+            f"there is no run {self.key.run_id} of tenant {self.key.tenant}",
+            code="run.not-found",
+            hint="`store.runs()` or `keepset runs` lists those that are there.",
+        )
 
     def load(
         self,
@@ -100,8 +105,9 @@ class Reader:
         found: list[Checkpoint] = []
         until: int | None = None
         while line is not None and (limit is None or len(found) < limit):
-            rows = [row for row in lines[line] if until is None or row.seq <= until]
-            found += [as_checkpoint(row, line, self.codec) for row in reversed(rows)]
+            left = None if limit is None else limit - len(found)
+            rows = yield from newest_headers(line.id, until, left)
+            found += [as_checkpoint(row, line, self.codec) for row in rows]
             until, above = line.parent_seq, line
             line = next((other for other in lines if other.id == above.parent), None)
             if line is not None and line.branch >= above.branch:
@@ -110,17 +116,16 @@ class Reader:
                     code="integrity.history",
                     hint="The run cannot be trusted: restore it from a backup.",
                 )
-        return found[:limit]
+        return found
 
     def branches(self) -> Flow[list[int]]:
         """The branches of the run's lines, in order."""
         lines = yield from self._lines()
         return sorted(line.branch for line in lines)
 
-    def _lines(self) -> Generator[Request, Any, Lines]:
-        yield from self.row()
-        _, headers = yield ReadHeaders(self.key, self.namespace)
-        return {one.line: all_headers(one.steps, one.segments) for one in headers}
+    def _lines(self) -> Generator[Request, Any, list[LineRow]]:
+        found = yield from self._found()
+        return [row for row in found.lines if row.namespace == self.namespace]
 
     def find(self, checkpoint: str) -> Generator[Request, Any, tuple[LineRow, StepRow]]:
         """Find a checkpoint by its id, on whatever line it lies.
@@ -128,12 +133,9 @@ class Reader:
         Raises:
             NotFoundError: There is none of this id.
         """
-        yield from self.row()
-        _, lines = yield ReadHeaders(self.key, self.namespace)
-        for one in lines:
-            row = find_header(one.steps, one.segments, checkpoint)
-            if row is not None:
-                return one.line, row
+        located = yield from locate(self.key, self.namespace, checkpoint)
+        if located is not None:
+            return located.line, located.row
         raise NotFoundError(
             f"run {self.key.run_id} has no checkpoint {checkpoint}",
             code="checkpoint.not-found",

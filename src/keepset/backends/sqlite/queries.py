@@ -84,6 +84,31 @@ SELECT field, first, last, base, start, data, digest
 FROM segment WHERE line = :line AND field = '' ORDER BY first
 """
 
+# Of one line after the other the steps, which lie together; a step's changes are not read for it.
+SEEK: Final = """
+SELECT l.id, s.id & 4294967295, s.checkpoint, s.parent, s.name, s.status, s.at, s.metadata,
+       s.changes, s.digest
+FROM line l CROSS JOIN step s ON s.id > l.id << 32 AND s.id < (l.id + 1) << 32
+WHERE l.run = :run AND l.namespace = :namespace AND s.checkpoint = :checkpoint
+ORDER BY l.branch LIMIT 1
+"""
+
+LAST_PACKED: Final = """
+SELECT l.id, g.last FROM line l JOIN segment g ON g.id = (
+  SELECT s.id FROM segment s WHERE s.line = l.id AND s.field = '' ORDER BY s.first DESC LIMIT 1)
+WHERE l.run = :run AND l.namespace = :namespace ORDER BY l.branch
+"""
+
+NEWEST_STEPS: Final = """
+SELECT id & 4294967295, checkpoint, parent, name, status, at, metadata, changes, digest
+FROM step WHERE id > :low AND id <= :until ORDER BY id DESC LIMIT :limit
+"""
+
+NEWEST_HEADERS: Final = """
+SELECT field, first, last, base, start, data, digest
+FROM segment WHERE line = :line AND field = '' AND first <= :seq ORDER BY first DESC LIMIT :limit
+"""
+
 SEGMENTS: Final = """
 SELECT field, first, last, base, start, data, digest
 FROM segment WHERE line = :line ORDER BY field, first
@@ -274,6 +299,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (step, task, ordinal) DO UPDATE
 SET path = excluded.path, channel = excluded.channel, value = excluded.value,
     digest = excluded.digest
+"""
+
+SHRINK_WRITE: Final = """
+UPDATE write SET value = ?, digest = ? WHERE step = ? AND task = ? AND ordinal = ? AND digest = ?
 """
 
 # --- removing -------------------------------------------------------------------------------------

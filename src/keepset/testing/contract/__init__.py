@@ -10,12 +10,14 @@ from keepset.testing.contract.loading import LoadingClaims
 from keepset.testing.contract.removing import RemovingClaims
 from keepset.testing.contract.rewriting import RewritingClaims
 from keepset.testing.contract.saving import SavingClaims
+from keepset.testing.contract.seeking import SeekingClaims
 from keepset.testing.contract.writes import WritesClaims
 
 
 class BackendContract(
     SavingClaims,
     LoadingClaims,
+    SeekingClaims,
     ForkingClaims,
     WritesClaims,
     ListingClaims,

@@ -7,7 +7,14 @@ from typing import Any, TypeVar
 
 from keepset.backends.sqlite.operations.claiming import claim
 from keepset.backends.sqlite.operations.copying import copy
-from keepset.backends.sqlite.operations.finding import find_run, load, read_headers
+from keepset.backends.sqlite.operations.finding import (
+    find_run,
+    load,
+    read_header_page,
+    read_header_segments,
+    read_headers,
+    seek,
+)
 from keepset.backends.sqlite.operations.listing import list_runs
 from keepset.backends.sqlite.operations.reading import (
     read_blobs,
@@ -28,6 +35,9 @@ _OPERATIONS: Mapping[type[Plan[Any]], Callable[[Any], Steps[Any]]] = {
     reads.FindRun: find_run,
     reads.Load: load,
     reads.ReadHeaders: read_headers,
+    reads.Seek: seek,
+    reads.ReadHeaderSegments: read_header_segments,
+    reads.ReadHeaderPage: read_header_page,
     reads.ListRuns: list_runs,
     reads.ReadBlobs: read_blobs,
     reads.ReadWrites: read_writes,

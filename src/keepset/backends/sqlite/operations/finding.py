@@ -17,10 +17,22 @@ from keepset.backends.sqlite.operations.rows import (
     segment_rows,
     step_rows,
 )
-from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
+from keepset.backends.sqlite.statements import LARGEST_SEQ, Statement, Steps, span, step_id
 from keepset.errors import IntegrityError
-from keepset.plan.reads import FindRun, Found, Headers, Load, Loaded, ReadHeaders
-from keepset.plan.rows import LineRow, Past, RunKey, RunRow
+from keepset.plan.reads import (
+    FindRun,
+    Found,
+    HeaderPage,
+    Headers,
+    Load,
+    Loaded,
+    ReadHeaderPage,
+    ReadHeaders,
+    ReadHeaderSegments,
+    Seek,
+    Sought,
+)
+from keepset.plan.rows import LineRow, Past, RunKey, RunRow, SegmentRow, StepRow
 
 
 def find_run(plan: FindRun) -> Steps[Found]:
@@ -139,3 +151,48 @@ def read_headers(plan: ReadHeaders) -> Steps[tuple[RunRow, tuple[Headers, ...]]]
             segments = yield Statement(queries.HEADER_SEGMENTS, {"line": line.id})
             headers.append(Headers(line, step_rows(steps), segment_rows(segments)))
     return run, tuple(headers)
+
+
+def seek(plan: Seek) -> Steps[Sought]:
+    """Look for a checkpoint among the unpacked steps of a namespace.
+
+    Raises:
+        NotFoundError: ``run.not-found``.
+    """
+    run = yield from need_run(plan.key)
+    found = Found(run, 0, (yield from read_lines(run.id)))
+    where = {"run": run.id, "namespace": plan.namespace}
+    steps = yield Statement(queries.SEEK, {**where, "checkpoint": plan.checkpoint})
+    if steps:
+        line, *step = steps[0]
+        return Sought(found, (line, StepRow(*step)), ())
+    packed = yield Statement(queries.LAST_PACKED, where)
+    return Sought(found, None, tuple((line, last) for line, last in packed))
+
+
+def read_header_segments(plan: ReadHeaderSegments) -> Steps[tuple[SegmentRow, ...]]:
+    """Read the segments of headers that some positions lie in."""
+    segments: list[SegmentRow] = []
+    for seq in plan.seqs:
+        if segments and seq <= segments[-1].last:
+            continue
+        where = {"line": plan.line, "seq": seq}
+        for row in segment_rows((yield Statement(queries.HEADER_SEGMENT, where))):
+            if not segments or row.first > segments[-1].first:
+                segments.append(row)
+    return tuple(segments)
+
+
+def read_header_page(plan: ReadHeaderPage) -> Steps[HeaderPage]:
+    """Read the newest headers of a line up to a position."""
+    until = LARGEST_SEQ if plan.until is None else plan.until
+    if until < 1:
+        return HeaderPage((), ())
+    steps: tuple[StepRow, ...] = ()
+    if plan.steps:
+        wanted = {"low": plan.line << 32, "until": step_id(plan.line, until), "limit": plan.steps}
+        steps = step_rows((yield Statement(queries.NEWEST_STEPS, wanted)))
+        if len(steps) == plan.steps:
+            return HeaderPage(steps, ())
+    where = {"line": plan.line, "seq": until, "limit": plan.segments}
+    return HeaderPage(steps, segment_rows((yield Statement(queries.NEWEST_HEADERS, where))))
