@@ -57,6 +57,10 @@ _FREE = frozenset(
 )
 
 
+NOT_STORED = "rule.not-stored"
+"""Kind of the marker that stands for a value which its field's rule does not store."""
+
+
 class _AskedError(PolicyError, AttributeError):
     """Withheld, and also the answer to a tool that asks which protocols an object has."""
 
@@ -69,6 +73,13 @@ def _error(marker: Any, cls: type[PolicyError] = PolicyError) -> PolicyError:
     kind, path = marker.kind, marker.path
     where = path or "the state"
     field = path.partition(".")[0].partition("[")[0] or "the field"
+    if kind == NOT_STORED:
+        return cls(
+            f"{where}: the value is not stored, and nothing restores it",
+            code="restore.not-stored",
+            hint="Supply it again, or give it a rule that a resumed run restores it by, such as "
+            "Reopen(factory) or Refetch(load, using=…).",
+        )
     return cls(
         f"{where}: the value was withheld from the checkpoint ({kind}) and cannot be used",
         code="secret.withheld",

@@ -63,7 +63,7 @@ def _extract(field: Field, rule: Extract, value: object) -> object:
         ) from None
     if part is not MISSING:
         return part
-    if _is_extracted(field, value):
+    if is_extracted(field, value):
         return value
     raise PolicyError(
         f"{field.name}: a {type(value).__qualname__} has no {rule.what}",
@@ -91,7 +91,7 @@ def _enter(value: Any, element: Element) -> object:
     return MISSING
 
 
-def _is_extracted(field: Field, value: object) -> bool:
+def is_extracted(field: Field, value: object) -> bool:
     """Say whether a value into which the path does not lead is what it would have led to.
 
     Nothing can be extracted from a plain value; another one passes where it is of the type that

@@ -96,6 +96,30 @@ class Rolled:
             chunks = tuple(chunks[index] for index in sorted(chosen))
         return all(same(value[a:b], data, plain=plain) for a, b, data, plain in chunks)
 
+    def beyond(self, old: Rolled) -> Frozen | None:
+        """Give the items that this picture has and an older one of the list has not, as a list.
+
+        Pictures that were made of each other share their chunks, so that most of what is compared
+        is the same object.
+
+        Returns:
+            The items, perhaps none; None where the list does not begin as the older one did, or
+            the two are cut at other places.
+        """
+        last = len(old._chunks) - 1
+        if self.count < old.count or len(self._chunks) <= last:
+            return None
+        for mine, theirs in zip(self._chunks, old._chunks[:last], strict=False):
+            if mine is not theirs and mine != theirs:
+                return None
+        if self._chunks[last] is old._chunks[last] and self.count == old.count:
+            return Frozen(array_header(0))
+        tail = b"".join([chunk.body for chunk in self._chunks[last:]])
+        known = old._chunks[last]
+        if self._chunks[last].start != known.start or not tail.startswith(known.body):
+            return None
+        return Frozen(array_header(self.count - old.count) + tail[len(known.body) :])
+
     def grown(self, new: Frozen) -> Rolled:
         """Make the picture of the list with the items of another list behind it."""
         chunks, last, count = self._chunks, self._chunks[-1], self.count + new.count

@@ -8,6 +8,7 @@ from typing import Any
 
 from keepset.codec import Codec
 from keepset.contracts import Contract, Refetch
+from keepset.plan.memory import LineMemory
 
 
 def pin_name(field: str) -> str:
@@ -52,3 +53,26 @@ def project(contract: Contract, values: Mapping[str, Any], codec: Codec) -> dict
         elif isinstance(spec.rule, Refetch) and spec.rule.pin is not None:
             stored[pin_name(name)] = pin_of(name, value, codec)
     return stored
+
+
+def carried(
+    contract: Contract, values: Mapping[str, Any], memory: LineMemory, codec: Codec
+) -> dict[str, Any]:
+    """Give the digests of pinned fields that a host does not have at the moment, to keep them.
+
+    A host that changes a state without resuming it does not restore its fields, and does not mean
+    to remove them.
+
+    Args:
+        contract: The contract.
+        values: The fields that the host has.
+        memory: What is known of the line.
+        codec: The codec of the contract.
+    """
+    found: dict[str, Any] = {}
+    for name, spec in contract.fields.items():
+        if isinstance(spec.rule, Refetch) and spec.rule.pin is not None and name not in values:
+            known = memory.fields.get(pin_name(name))
+            if known is not None and known.stored is not None:
+                found[pin_name(name)] = codec.unpack(known.stored.packed())
+    return found

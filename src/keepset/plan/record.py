@@ -26,6 +26,7 @@ from keepset.plan.guard import Guard
 from keepset.plan.large import Large
 from keepset.plan.memory import NEVER, FieldMemory, LineMemory, Picture, remember_absence
 from keepset.plan.packing import is_full, pack_segments
+from keepset.plan.pictured import Pictured, shown
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
 from keepset.plan.steps import Difference, join_changes, remembered
 from keepset.scan import Finding
@@ -102,13 +103,20 @@ class Recorder:
             PolicyError: The value cannot be stored or does not belong.
         """
         before = self.memory.fields.get(spec.name)
+        if isinstance(value, Pictured):
+            return self._pictured(spec, value, before)
         if before and type(value) is list and not self._whole(before):
             grown = self._grown(spec, value, before)
             if grown:
                 return grown
         if before and self._unchanged(value, before):
             return before.rolled(), None
-        raw = self._picture(spec, value)
+        return self._whole_picture(spec, value, before, self._picture(spec, value))
+
+    def _whole_picture(
+        self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None
+    ) -> tuple[FieldMemory, Change | None]:
+        """Record a value by a picture of the whole of it."""
         old = before.raw.frozen if before and before.raw else None
         if not old or not raw:
             return self._stored_anew(spec, value, before, raw)
@@ -118,6 +126,24 @@ class Recorder:
         if self.guard.trusts(spec):  # a marker may stand where the state has the secret again
             return self._stored_anew(spec, value, before, raw)
         return self._compared(spec, value, before or NEVER, old, raw)
+
+    def _pictured(
+        self, spec: Field, value: Pictured, before: FieldMemory | None
+    ) -> tuple[FieldMemory, Change | None]:
+        """Record a value of which somebody took a picture before it could change."""
+        now = value.picture
+        if before and not self._whole(before):
+            if now is before.raw:
+                return before, None
+            if isinstance(now, Rolled) and isinstance(before.raw, Rolled):
+                fresh = now.beyond(before.raw)
+                grown = fresh and self._more(spec, value.value, before, fresh, now)
+                if grown:
+                    return grown
+        after, change = self._whole_picture(spec, value.value, before, now.frozen)
+        # The same object as the next one is made of, so that the two are compared at a glance.
+        stored = now if after.stored is after.raw else after.stored
+        return replace(after, raw=now, stored=stored), change
 
     def _compared(
         self, spec: Field, value: Any, before: FieldMemory, old: Frozen, raw: Frozen
@@ -156,10 +182,18 @@ class Recorder:
             fresh = freeze(value[raw.count :], self.codec.pack)
         except PolicyError:  # what is said of the whole list has the right path
             return None
-        kept, findings = self._added(spec, value, raw.count, fresh)
-        if kept is None:
+        return self._more(spec, value, before, fresh, raw.grown(fresh))
+
+    def _more(
+        self, spec: Field, value: list[Any], before: FieldMemory, fresh: Frozen, now: Rolled
+    ) -> tuple[FieldMemory, Change | None] | None:
+        """Record the items that have come to a long list, of which `now` is the whole picture."""
+        raw, stored = before.raw, before.stored
+        if not fresh.count:
+            return replace(before, raw=now, stored=now if raw is stored else stored), None
+        kept, findings = self._added(spec, value, now.count - fresh.count, fresh)
+        if kept is None or not isinstance(stored, Rolled):
             return None
-        now = raw.grown(fresh)
         then = now if raw is stored and kept is fresh else stored.grown(kept)
         self._note(spec, then, findings)
         return self._kept(before, now, then, appended(stored.count, kept, self.large.move))
@@ -288,7 +322,7 @@ def record(
         if change:
             changes[name] = change
     if any(change.is_whole and change.size >= LARGE_CONTENT for change in changes.values()):
-        known = {name: value for name, value in values.items() if name in contract.fields}
+        known = {n: shown(value) for n, value in values.items() if n in contract.fields}
         recorder.findings += recorder.guard.across(contract, known)
     seq = memory.seq + 1
     for name, before in memory.fields.items():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
+from keepset.adapters.langgraph.address import Address
 from keepset.contracts import Contract
+from keepset.plan.requests import Flow
+from keepset.run.hosted import Stored, Surface
 
 
 class Binding(Protocol):
@@ -16,4 +20,16 @@ class Binding(Protocol):
         Args:
             namespace: Empty for the graph itself, else that of a subgraph (``node:task``).
         """
+        ...
+
+    def outgoing(
+        self, namespace: str, writes: Sequence[tuple[str, Any]]
+    ) -> Sequence[tuple[str, Any]]:
+        """Give what a task writes without what is not stored."""
+        ...
+
+    def resumed(
+        self, config: Mapping[str, Any], to: Address, stored: Stored, surface: Surface
+    ) -> Flow[Stored]:
+        """Restore a checkpoint for a run of the graph, once for each run and checkpoint."""
         ...

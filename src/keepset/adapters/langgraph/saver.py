@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.pregel import Pregel
 
 from keepset.adapters.langgraph import flows, removing
+from keepset.adapters.langgraph.binding import GraphBinding, require_graph
 from keepset.adapters.langgraph.listing import PAGE, pages, query, select, states
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.adapters.langgraph.threads import Threads, registry
@@ -22,6 +25,7 @@ from keepset.store import AsyncStore, Store, open_store
 from keepset.store.opening import check_name
 
 T = TypeVar("T")
+G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 
 
 class KeepsetSaver(BaseCheckpointSaver[Any]):
@@ -71,6 +75,30 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
     @binding.setter
     def binding(self, binding: Binding | None) -> None:
         self._threads.bind(binding)
+
+    def bind(self, graph: G) -> G:
+        """Give a copy of a compiled graph that is checkpointed here, by the rules of its schemas.
+
+        Its checkpoints are exact under every durability, and what cannot be stored is refused
+        before a next node runs. The graph itself, and those inside it, stay as they are.
+
+        Args:
+            graph: What ``builder.compile()``, ``create_agent(…)`` or an ``@entrypoint`` gives.
+
+        Raises:
+            UsageError: ``langgraph.not-a-graph``.
+            SchemaError: Its schemas are unsound: two rules for one channel (``rule.conflict``), a
+                name that cannot be found (``state.unresolved-name``), …
+        """
+        require_graph(graph)
+        binding = GraphBinding(graph, self._threads.types)
+        bound = binding.graph(graph)
+        threads = Threads(self._services, self._threads.types)
+        threads.bind(binding)
+        own = copy.copy(self)
+        vars(own)["_threads"] = threads  # what is remembered of threads has its own rules
+        bound.checkpointer = own
+        return bound
 
     # --- versions and types -----------------------------------------------------------------------
 

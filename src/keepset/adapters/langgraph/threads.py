@@ -64,7 +64,13 @@ class Thread:
 
 
 class Threads:
-    """All threads of a saver that are in use, and the rules of their namespaces."""
+    """All threads of a saver that are in use, and the rules of their namespaces.
+
+    Attributes:
+        services: The store's parts.
+        types: Knows the classes that any thread may hold.
+        binding: What knows the graph; None where none is known.
+    """
 
     def __init__(self, services: Services, types: TypeRegistry) -> None:
         """Know no thread yet.
@@ -75,7 +81,7 @@ class Threads:
         """
         self.services = services
         self.binding: Binding | None = None
-        self._types = types
+        self.types = types
         self._generic = contract_of(Anything)
         self._lock = threading.Lock()
         self._threads: OrderedDict[str, Thread] = OrderedDict()
@@ -115,7 +121,7 @@ class Threads:
         return self.binding.contract(namespace) if self.binding else None
 
     def _prepared(self, own: Contract) -> tuple[Contract, Guard, Entering]:
-        codec = Codec(self._types.with_types(own.classes))
+        codec = Codec(self.types.with_types(own.classes))
         fields = MappingProxyType({**own.fields, **OWN_FIELDS})
         guard = Guard(self.services.scanner, codec, self.services.mode)
         guard.require_declared(own)

@@ -1,0 +1,155 @@
+"""`Extract`, `Drop` and ``without`` on what enters a graph's state: the way in is a node's writers.
+
+A node's writers map what it returns to writes of channels. These are stored as the task's pending
+writes and then enter the channels, so that the rules are applied in the writers, once: a run that
+resumes an interrupted step reads what the step would have gone on with. The input of a graph and
+the update of a `Command` that resumes it do not pass writers and are admitted by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.runnables import Runnable
+from langgraph.channels import UntrackedValue
+from langgraph.pregel._write import (
+    SKIP_WRITE,
+    ChannelWrite,
+    ChannelWriteEntry,
+    ChannelWriteTupleEntry,
+)
+from langgraph.types import Command, Overwrite, Send
+
+from keepset.contracts import MISSING, Contract, Drop, Extract, Field, Keep
+from keepset.contracts.admit import is_extracted
+from keepset.contracts.paths import Wild, parse_glob
+from keepset.contracts.pruned import pruned
+from keepset.errors import PolicyError
+
+_ONE_OF_MANY = (Wild.ONE, Wild.ITEM, Wild.ANY)
+
+
+class Admission:
+    """The rules of one graph's channels that shape what enters its state."""
+
+    def __init__(self, contract: Contract, channels: Mapping[str, Any]) -> None:
+        """Find the fields that have such a rule; most graphs have none.
+
+        Args:
+            contract: The graph's contract.
+            channels: The graph's channels. One that is not tracked is live and not dropped.
+        """
+        self._contract = contract
+        self._shaped = {
+            name: field
+            for name, field in contract.fields.items()
+            if _shapes(field) and not isinstance(channels.get(name), UntrackedValue)
+        }
+
+    def __bool__(self) -> bool:
+        """Tell whether any field has such a rule."""
+        return bool(self._shaped)
+
+    def admit(self, channel: str, value: Any) -> Any:
+        """Give what enters a channel in place of what a step gives; `MISSING` for nothing.
+
+        Raises:
+            PolicyError: ``extract.path``, ``extract.failed`` or ``without.required``.
+        """
+        field = self._shaped.get(channel)
+        if field is None:
+            return value
+        if isinstance(value, Overwrite):
+            inner = self.admit(channel, value.value)
+            return MISSING if inner is MISSING else replace(value, value=inner)
+        if isinstance(field.rule, Extract):
+            return self._extracted(field, value)
+        if isinstance(field.rule, Drop):
+            return field.fill({})
+        return _without(field, value)
+
+    def _extracted(self, field: Field, value: Any) -> Any:
+        try:
+            return self._contract.admit({field.name: value})[field.name]
+        except PolicyError as error:
+            # A node that returns its whole input gives back what was extracted before.
+            if error.code == "extract.failed" and is_extracted(field, value):
+                return value
+            raise
+
+    def writes(self, given: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """Admit what a step writes, less what is dropped."""
+        admitted = [(channel, self.admit(channel, value)) for channel, value in given]
+        return [(channel, value) for channel, value in admitted if value is not MISSING]
+
+    def input(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Admit the input of a graph, by channel."""
+        return dict(self.writes(list(values.items())))
+
+    def command(self, given: Any) -> Any:
+        """Admit the update of a command with which a graph is called; anything else is the same."""
+        if not self or not isinstance(given, Command) or given.update is None:
+            return given
+        updates = given._update_as_tuples()  # noqa: SLF001 - as LangGraph itself reads it
+        return replace(given, update=self.writes(updates))
+
+    def writer(self, writer: Runnable[Any, Any]) -> Runnable[Any, Any]:
+        """Give a node's writer whose writes are admitted."""
+        if not isinstance(writer, ChannelWrite):
+            return writer  # a branch: it writes where to go and the arguments of a Send
+        return ChannelWrite([self._entry(entry) for entry in writer.writes], tags=writer.tags)
+
+    def _entry(
+        self, entry: ChannelWriteEntry | ChannelWriteTupleEntry | Send
+    ) -> ChannelWriteEntry | ChannelWriteTupleEntry | Send:
+        if isinstance(entry, ChannelWriteTupleEntry):
+            return entry._replace(mapper=_then_all(entry.mapper, self.writes))
+        if isinstance(entry, ChannelWriteEntry):
+            return entry._replace(mapper=self._then_one(entry.channel, entry.mapper))
+        return entry
+
+    def _then_one(
+        self, channel: str, mapper: Callable[[Any], Any] | None
+    ) -> Callable[[Any], Any] | None:
+        if channel not in self._shaped:
+            return mapper
+
+        def admitted(value: Any) -> Any:
+            given = value if mapper is None else mapper(value)
+            if given is SKIP_WRITE:
+                return given
+            kept = self.admit(channel, given)
+            return SKIP_WRITE if kept is MISSING else kept
+
+        return admitted
+
+
+def _then_all(
+    mapper: Callable[[Any], Sequence[tuple[str, Any]] | None],
+    admit: Callable[[Sequence[tuple[str, Any]]], list[tuple[str, Any]]],
+) -> Callable[[Any], Sequence[tuple[str, Any]] | None]:
+    def admitted(value: Any) -> Sequence[tuple[str, Any]] | None:
+        given = mapper(value)
+        return admit(given) if given else given
+
+    return admitted
+
+
+def _shapes(field: Field) -> bool:
+    rule = field.rule
+    return isinstance(rule, Extract | Drop) or (isinstance(rule, Keep) and bool(rule.without))
+
+
+def _without(field: Field, value: Any) -> Any:
+    """Leave out the paths of ``without``; one item that a reducer adds is seen as a list of one."""
+    rule = field.rule
+    if not isinstance(rule, Keep):
+        return value
+    for text in rule.without:
+        glob = parse_glob(text)
+        alone = not isinstance(value, list | tuple | dict) and glob[0] in _ONE_OF_MANY
+        kept = pruned([value] if alone else value, glob, (field.name,))
+        value = kept[0] if alone and kept else kept
+    return value

@@ -1,0 +1,150 @@
+"""Bind a saver to a graph: its rules, its classes, exact checkpoints, and restoring.
+
+The graph that a binding gives is a copy: the one that was compiled stays as it is, also those
+inside it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from langgraph.pregel import Pregel
+from langgraph.pregel._read import PregelNode
+
+from keepset.adapters.langgraph.address import Address
+from keepset.adapters.langgraph.admitting import Admission
+from keepset.adapters.langgraph.freezing import Keeper, bound_channels
+from keepset.adapters.langgraph.restoring import START, outgoing
+from keepset.adapters.langgraph.resuming import Resumes
+from keepset.adapters.langgraph.schemas import contracts_of
+from keepset.codec import Codec, TypeRegistry
+from keepset.contracts import Contract
+from keepset.errors import UsageError
+from keepset.plan.requests import Flow
+from keepset.run.hosted import Stored, Surface
+
+G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
+
+_log = logging.getLogger("keepset")
+
+
+class GraphBinding:
+    """What a saver asks about the graph that it is bound to."""
+
+    def __init__(self, graph: Pregel[Any, Any, Any, Any], types: TypeRegistry) -> None:
+        """Read the rules of a graph and of all graphs inside it.
+
+        Args:
+            graph: A compiled graph.
+            types: Knows the classes of the host, and those that the saver was given.
+
+        Raises:
+            SchemaError: The schemas are unsound; see `contracts_of`.
+        """
+        self._contracts = contracts_of(graph)
+        self._types = types
+        self._resumes = Resumes()
+
+    def contract(self, namespace: str) -> Contract | None:
+        """Give the rules of a namespace's channels; None for a graph that was not found."""
+        return self._contracts.get(_without_tasks(namespace))
+
+    def outgoing(
+        self, namespace: str, writes: Sequence[tuple[str, Any]]
+    ) -> Sequence[tuple[str, Any]]:
+        """Give what a task writes without what is not stored."""
+        contract = self.contract(namespace)
+        return writes if contract is None else outgoing(contract, writes)
+
+    def resumed(
+        self, config: Mapping[str, Any], to: Address, stored: Stored, surface: Surface
+    ) -> Flow[Stored]:
+        """Restore a checkpoint for a run of the graph, once for each run and checkpoint."""
+        contract = self.contract(to.namespace)
+        if contract is None:
+            return stored
+        return (yield from self._resumes.resumed(contract, config, to, stored, surface))
+
+    def graph(self, graph: G, namespace: str = "") -> G:
+        """Give a copy of a graph whose channels, nodes and inner graphs are bound."""
+        contract = self._contracts[namespace]
+        admission = Admission(contract, graph.channels)
+        codec = Codec(self._types.with_types(contract.classes))
+        bound = _copy(graph, admission)
+        bound.channels = bound_channels(graph.channels, Keeper(contract, codec, admission))
+        bound.nodes = {
+            name: self._node(name, node, namespace, admission) for name, node in graph.nodes.items()
+        }
+        return bound
+
+    def _node(
+        self, name: str, node: PregelNode, namespace: str, admission: Admission
+    ) -> PregelNode:
+        changed: dict[str, Any] = {}
+        if admission and name != START:  # the input's channel has admitted it
+            changed["writers"] = [admission.writer(writer) for writer in node.writers]
+        inner = node.subgraphs[0] if node.subgraphs else None
+        if isinstance(inner, Pregel):
+            below = f"{namespace}|{name}" if namespace else name
+            if node.bound is inner:
+                changed["bound"] = self.graph(inner, below)
+                changed["subgraphs"] = [changed["bound"]]
+            elif not is_bound(inner):
+                _log.warning(
+                    "the graph inside node %s is called by a function and cannot be bound from "
+                    "outside: bind it as well, or what it holds may change while it is saved",
+                    below,
+                )
+        return node.copy(changed) if changed else node
+
+
+def is_bound(graph: Any) -> bool:
+    """Tell whether a graph was made by `GraphBinding.graph`."""
+    return isinstance(graph, _Calls)
+
+
+class _Calls:
+    """A bound graph: what calls it brings in a `Command` is admitted as what a node gives is."""
+
+    __slots__ = ()
+
+    admission: Admission
+
+    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
+        return super().stream(self.admission.command(input), *args, **kwargs)  # type: ignore[misc] # the graph's class
+
+    def astream(self, input: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
+        return super().astream(self.admission.command(input), *args, **kwargs)  # type: ignore[misc] # the same
+
+
+def _copy(graph: G, admission: Admission) -> G:
+    """Give a copy of a graph that is of a class made for it."""
+    host = type(graph)
+    bases = (host,) if issubclass(host, _Calls) else (_Calls, host)
+    cls: Any = type(host.__name__, bases, {"admission": admission})
+    made: G = object.__new__(cls)
+    vars(made).update(vars(graph))
+    return made
+
+
+def require_graph(graph: object) -> None:
+    """Refuse what is no compiled graph.
+
+    Raises:
+        UsageError: ``langgraph.not-a-graph``.
+    """
+    if not isinstance(graph, Pregel):
+        raise UsageError(
+            f"a {type(graph).__qualname__} is no compiled graph",
+            code="langgraph.not-a-graph",
+            hint="Pass what builder.compile() or create_agent(…) gives; for a builder there is "
+            "keepset.langgraph.compile(builder, url).",
+        )
+
+
+def _without_tasks(namespace: str) -> str:
+    """Take the ids of tasks and the numbers of calls out of a namespace."""
+    parts = (part.split(":", maxsplit=1)[0] for part in namespace.split("|"))
+    return "|".join(part for part in parts if not part.isdigit())

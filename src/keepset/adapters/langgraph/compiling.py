@@ -1,0 +1,41 @@
+"""The one line that a user of LangGraph changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from keepset.adapters.langgraph.saver import KeepsetSaver
+from keepset.errors import UsageError
+from keepset.store import AsyncStore, Store
+
+
+def compile_graph(
+    builder: StateGraph[Any, Any, Any, Any],
+    store: str | Store | AsyncStore | KeepsetSaver,
+    **options: Any,
+) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Compile a graph that is checkpointed by keepset, by the rules of its schemas.
+
+    Args:
+        builder: The graph's builder.
+        store: A URL such as ``sqlite:///runs.db``, an open store, or a saver. What is opened here
+            is closed by ``graph.checkpointer.close()``.
+        options: What ``builder.compile`` takes, but for ``checkpointer``.
+
+    Raises:
+        UsageError: ``langgraph.checkpointer`` where another checkpointer is given as well, and
+            what the store's URL may be refused for.
+        SchemaError: The graph's schemas are unsound; see `KeepsetSaver.bind`.
+        StoreError: The place refuses.
+    """
+    if "checkpointer" in options:
+        raise UsageError(
+            "a graph has one checkpointer",
+            code="langgraph.checkpointer",
+            hint="Leave checkpointer= out: the store that you name takes its place.",
+        )
+    graph = builder.compile(**options)
+    return (store if isinstance(store, KeepsetSaver) else KeepsetSaver(store)).bind(graph)

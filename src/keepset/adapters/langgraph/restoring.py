@@ -1,0 +1,174 @@
+"""What a graph does not store, on every way to the store, and how a run that resumes gets it again.
+
+A field that is not stored may also lie in the input of a graph and in the argument of a `Send`.
+There a marker stands in its place, so that a node never finds a key missing: a run that resumes
+gets what the field's rule restores, or the marker, whose use says what was not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from langgraph.types import Send
+
+from keepset.codec import Codec, Withheld, format_path
+from keepset.codec.markers import NOT_STORED
+from keepset.contracts import MISSING, Contract, Drop, Refetch
+from keepset.plan.requests import Flow
+from keepset.plan.restore import restore
+
+START: Final = "__start__"
+TASKS: Final = "__pregel_tasks"
+_NO_WRITES: Final = "__no_writes__"
+
+
+def outgoing(contract: Contract, writes: Sequence[tuple[str, Any]]) -> Sequence[tuple[str, Any]]:
+    """Give what a task writes without what is not stored.
+
+    A task of which nothing is left says so, since one without writes would run again.
+    """
+    fields = contract.fields
+    kept = [
+        (channel, left_out(contract, channel, value))
+        for channel, value in writes
+        if channel not in fields or fields[channel].rule.stored
+    ]
+    return kept if kept or not writes else [(_NO_WRITES, None)]
+
+
+def left_out(contract: Contract, channel: str, value: Any) -> Any:
+    """Give a channel's value, or what a task writes to it, without what is not stored.
+
+    Args:
+        contract: The contract of the channel's graph.
+        channel: ``__start__`` or ``__pregel_tasks``; the value of any other one is given back.
+        value: The input, a `Send`, or a list of them; nothing in it is changed.
+    """
+    if channel == START and isinstance(value, dict):
+        return _marked(contract, value, (START,))
+    if channel == TASKS and isinstance(value, Send):
+        return _sent(contract, value, ())
+    if channel == TASKS and isinstance(value, list | tuple):
+        return [
+            _sent(contract, item, (index,)) if isinstance(item, Send) else item
+            for index, item in enumerate(value)
+        ]
+    return value
+
+
+def _sent(contract: Contract, packet: Send, at: tuple[int, ...]) -> Send:
+    if not isinstance(packet.arg, dict):
+        return packet
+    kept = _marked(contract, packet.arg, (TASKS, *at))
+    return packet if kept is packet.arg else _with_argument(packet, kept)
+
+
+def _with_argument(packet: Send, argument: Any) -> Send:
+    timeout = getattr(packet, "timeout", None)
+    return (
+        Send(packet.node, argument)
+        if timeout is None
+        else Send(packet.node, argument, timeout=timeout)
+    )
+
+
+def _marked(
+    contract: Contract, values: dict[Any, Any], path: tuple[str | int, ...]
+) -> dict[Any, Any]:
+    fields = contract.fields
+    hidden = [key for key in values if key in fields and not fields[key].rule.stored]
+    if not hidden:
+        return values
+    kept = {key: value for key, value in values.items() if key not in hidden}
+    for key in hidden:
+        if any(isinstance(item, Drop) for item in fields[key].metadata):
+            default = fields[key].fill({})
+            kept |= {} if default is MISSING else {key: default}
+        else:
+            kept[key] = Withheld(NOT_STORED, format_path((*path, key)))
+    return kept
+
+
+def restored(
+    contract: Contract, values: dict[str, Any], codec: Codec, resolve: Any
+) -> Flow[tuple[str, ...]]:
+    """Restore the channels of a checkpoint, its input and the arguments of its packets, by rule.
+
+    Args:
+        contract: The contract of the checkpoint's namespace.
+        values: The checkpoint's channels, pinned digests among them; what is restored is put in.
+        codec: The codec of the contract.
+        resolve: Reads a secret by its reference.
+
+    Returns:
+        The fields whose content is not what was there, under ``pin="report"``.
+
+    Raises:
+        NotFoundError: A loader or factory failed, or there is no secret under a reference.
+        IntegrityError: A loader gave other documents than those asked for.
+    """
+    changed = yield from restore(contract, values, codec, resolve)
+    for name, field in contract.fields.items():
+        if isinstance(field.rule, Drop) and field.rule.default is not MISSING:
+            values.setdefault(name, field.fill({}))
+    if START in values:
+        values[START] = yield from _filled(contract, values[START], values, codec, resolve)
+    packets = values.get(TASKS)
+    if isinstance(packets, list):
+        filled = []
+        for packet in packets:
+            filled.append((yield from refilled(contract, packet, values, codec, resolve)))  # noqa: PERF401 - a comprehension cannot yield
+        values[TASKS] = filled
+    return changed
+
+
+def refilled(
+    contract: Contract, packet: Any, values: Mapping[str, Any], codec: Codec, resolve: Any
+) -> Flow[Any]:
+    """Restore the argument of one packet."""
+    if not isinstance(packet, Send):
+        return packet
+    argument = yield from _filled(contract, packet.arg, values, codec, resolve)
+    return packet if argument is packet.arg else _with_argument(packet, argument)
+
+
+def _filled(
+    contract: Contract, given: Any, values: Mapping[str, Any], codec: Codec, resolve: Any
+) -> Flow[Any]:
+    """Put in place of markers what their fields' rules restore.
+
+    A `Refetch` goes by what stands beside it; where that is not there, and for all other rules,
+    the channel's own value is handed on.
+    """
+    missing = set(_not_stored(given))
+    if not missing:
+        return given
+    found = {key: value for key, value in given.items() if key not in missing}
+    own = [key for key in missing if _is_beside(contract, key, found)]
+    if own:
+        fields = {
+            name: field
+            for name, field in contract.fields.items()
+            if name in own or field.rule.stored
+        }
+        part = replace(contract, fields=MappingProxyType(fields))
+        beside = {key: value for key, value in found.items() if key in contract.fields}
+        yield from restore(part, beside, codec, resolve)
+        found |= {key: beside[key] for key in own if key in beside}
+    handed = {key: values[key] for key in missing if key in values and key not in found}
+    return {key: found.get(key, handed.get(key, value)) for key, value in given.items()}
+
+
+def _not_stored(given: Any) -> Iterator[str]:
+    if isinstance(given, dict):
+        for key, value in given.items():
+            if isinstance(value, Withheld) and value.kind == NOT_STORED:
+                yield key
+
+
+def _is_beside(contract: Contract, name: str, found: Mapping[str, Any]) -> bool:
+    rule = contract.fields[name].rule if name in contract.fields else None
+    return isinstance(rule, Refetch) and all(used in found for used in rule.using)

@@ -1,0 +1,103 @@
+"""Restore once what a run of a graph resumes with, however often LangGraph asks for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keepset.adapters.langgraph.address import RUNTIME, Address
+from keepset.adapters.langgraph.checkpoints import OWN
+from keepset.adapters.langgraph.restoring import TASKS, refilled, restored
+from keepset.contracts import Contract
+from keepset.plan.requests import Flow
+from keepset.run.hosted import Stored, Surface
+
+_log = logging.getLogger("keepset")
+_REMEMBERED = 64
+"""Of how many runs it is remembered what they resumed with."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Resumed:
+    """What one run resumed with.
+
+    Attributes:
+        runtime: The run; kept, so that no other can have its identity.
+        checkpoint: Id of the checkpoint.
+        addressed: Whether the run was sent to it.
+        stored: The checkpoint, restored.
+    """
+
+    runtime: object
+    checkpoint: str
+    addressed: bool
+    stored: Stored
+
+
+class Resumes:
+    """What the latest runs resumed with."""
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._runs: OrderedDict[tuple[int, str, str], _Resumed] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def resumed(
+        self,
+        contract: Contract,
+        config: Mapping[str, Any],
+        to: Address,
+        stored: Stored,
+        surface: Surface,
+    ) -> Flow[Stored]:
+        """Give a checkpoint restored for the run that asks.
+
+        A run that was sent to a checkpoint asks a second time, for the newest one, and only to
+        compare their ids: nothing is restored for that.
+
+        Args:
+            contract: The contract of the checkpoint's namespace.
+            config: What the run passed; it has the run's runtime.
+            to: What the config says.
+            stored: The checkpoint.
+            surface: What its values go through.
+
+        Raises:
+            NotFoundError: A loader or factory failed, or there is no secret under a reference.
+            IntegrityError: A loader gave other documents than those asked for.
+        """
+        runtime = config["configurable"][RUNTIME]
+        key = (id(runtime), to.thread, to.namespace)
+        known = self._runs.get(key)
+        if known is not None and known.checkpoint == stored.header.checkpoint:
+            return replace(known.stored, values=dict(known.stored.values))
+        if known is not None and known.addressed and not to.checkpoint:
+            return stored
+        fresh = yield from _restored(contract, stored, surface)
+        with self._lock:
+            addressed = bool(to.checkpoint)
+            self._runs[key] = _Resumed(runtime, stored.header.checkpoint, addressed, fresh)
+            while len(self._runs) > _REMEMBERED:
+                self._runs.popitem(last=False)
+        return replace(fresh, values=dict(fresh.values))
+
+
+def _restored(contract: Contract, stored: Stored, surface: Surface) -> Flow[Stored]:
+    codec, resolve = surface.guard.codec, surface.entering.resolve
+    values = {name: value for name, value in stored.values.items() if not name.startswith(OWN)}
+    changed = yield from restored(contract, values, codec, resolve)
+    for name in changed:
+        _log.warning("the content of %s is not what was there when the run was saved", name)
+    writes = []
+    for write in stored.writes:
+        if write.channel == TASKS:
+            packet = yield from refilled(contract, write.value, values, codec, resolve)
+            writes.append(replace(write, value=packet))
+        else:
+            writes.append(write)
+    own = {name: value for name, value in stored.values.items() if name.startswith(OWN)}
+    return replace(stored, values={**values, **own}, writes=writes)

@@ -1,0 +1,94 @@
+"""A value with a picture of it, taken at the moment at which it was current.
+
+A host that saves later, while the next step already works on the same objects, gives this in place
+of the value. What is stored is then what the picture shows, whatever has become of the objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keepset.codec import Codec, Path, array_header
+from keepset.delta import Frozen, Rolled, freeze, roll
+
+_NOT_YET = object()
+
+
+class Pictured:
+    """A picture, and the value that it shows.
+
+    Attributes:
+        picture: What the value was; nothing can change it.
+    """
+
+    __slots__ = ("_codec", "_value", "picture")
+
+    def __init__(self, picture: Frozen | Rolled, codec: Codec, value: Any = _NOT_YET) -> None:
+        """Take a picture, and the value that it shows where that is known.
+
+        Args:
+            picture: The picture.
+            codec: The codec that took it.
+            value: A value that nobody else has and that equals what was packed.
+        """
+        self.picture = picture
+        self._codec = codec
+        self._value = value
+
+    @property
+    def value(self) -> Any:
+        """The value as it was; the same object each time, which is not to be changed."""
+        if self._value is _NOT_YET:
+            self._value = self._codec.unpack(self.picture.packed())
+        return self._value
+
+    def __bool__(self) -> bool:
+        """Tell what the value would."""
+        picture = self.picture
+        if isinstance(picture, Rolled):
+            return True
+        return picture.count > 0 if picture.start else bool(self.value)
+
+    def then(self, value: Any, path: Path) -> Pictured:
+        """Take a picture of what has become of the value; it shares with this one what is the same.
+
+        Args:
+            value: The value now.
+            path: Where it lies, for messages.
+
+        Raises:
+            PolicyError: It cannot be stored.
+        """
+        old, codec = self.picture, self._codec
+        if isinstance(old, Frozen):
+            same = codec.packs_as(value, old.data)
+            return self if same else take(value, path, codec)
+        if type(value) is not list or not old.begins(value, codec.packs_as):
+            return take(value, path, codec)
+        if len(value) == old.count:
+            return self
+        fresh = Frozen(_packed(value, old.count, path, codec))
+        known = self._value
+        seen = _NOT_YET if known is _NOT_YET else [*known, *codec.unpack(fresh.data)]
+        return Pictured(old.grown(fresh), codec, seen)
+
+
+def shown(value: Any) -> Any:
+    """Give the value that a picture shows; anything else is given back."""
+    return value.value if isinstance(value, Pictured) else value
+
+
+def take(value: Any, path: Path, codec: Codec) -> Pictured:
+    """Take a picture of a value.
+
+    Raises:
+        PolicyError: It cannot be stored.
+    """
+    picture = freeze(value, lambda part, rest: codec.pack(part, (*path, *rest)))
+    return Pictured(roll(picture) or picture, codec)
+
+
+def _packed(value: list[Any], start: int, path: Path, codec: Codec) -> bytes:
+    """Pack the items of a list from one of them on, each with its own path."""
+    pieces = [codec.pack(value[index], (*path, index)) for index in range(start, len(value))]
+    return array_header(len(pieces)) + b"".join(pieces)
