@@ -77,19 +77,26 @@ class Flat:
         values = list(value.values())
         changed = list(compress(range(known), map(is_not, values, self._values)))
         changed += range(known, len(keys))
+        if not changed:
+            return self, None
         if not _ATOMS.issuperset([type(values[at]) for at in changed]) or len(keys) > _MOST:
             return None
+        return self._set(keys, values, {at: pack(values[at], (keys[at],)) for at in changed})
+
+    def _set(
+        self, keys: list[str], values: Sequence[Any], given: dict[int, bytes]
+    ) -> tuple[Flat, Change | None] | None:
+        """Put packed values in their places; those that are what they were are none to set."""
+        known = len(self._keys)
         packed = self._packed + [b""] * (len(keys) - known)
+        size = self.size + len(map_header(len(keys))) - len(map_header(known))
         sets = {}
-        for at in changed:
-            data = pack(values[at], (keys[at],))
+        for at, data in given.items():
+            size += len(data) - len(packed[at])
             if data != packed[at]:
-                sets[keys[at]] = data
-                packed[at] = data
+                sets[keys[at]] = packed[at] = data
             if len(data) > LARGE:
                 return None
-        size = self.size + sum(map(len, packed)) - sum(map(len, self._packed))
-        size += len(map_header(len(keys))) - len(map_header(known))
         try:
             size += sum([len(ormsgpack.packb(key)) for key in keys[known:]])
         except TypeError:  # a key that is no valid text

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from operator import attrgetter
+from typing import Any, TypeAlias
 
-from keepset.delta import ABSENT, Change, Frozen, Rolled, roll, whole
+from keepset.delta import ABSENT, Change, Flat, Frozen, Rolled, flatten, roll, whole
 from keepset.plan.large import Large
+from keepset.plan.later import total
 from keepset.plan.packing import NO_PACKS, Packs
 from keepset.plan.steps import TailStep
 
-Picture: TypeAlias = Frozen | Rolled
+Picture: TypeAlias = Frozen | Rolled | Flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,19 @@ class FieldMemory:
             return self
         return FieldMemory(raw, stored, self.base, self.last, self.chain)
 
+    def flat(self, value: Any) -> FieldMemory:
+        """The same memory with a picture by entries, where the value is a flat mapping.
+
+        Args:
+            value: The value that the pictures are of.
+        """
+        if self.raw is not self.stored or not isinstance(self.raw, Frozen):
+            return self
+        picture = flatten(value, self.raw)
+        if picture is None:
+            return self
+        return FieldMemory(picture, picture, self.base, self.last, self.chain)
+
     @property
     def size(self) -> int:
         """Bytes that the pictures take."""
@@ -102,7 +117,7 @@ class LineMemory:
     @property
     def size(self) -> int:
         """Bytes that the memory takes, nearly."""
-        fields = sum([field.size for field in self.fields.values()])
+        fields = total(self.fields, attrgetter("size"))
         return fields + sum([step.size for step in self.tail]) + self.packs.memory
 
     def on(self, line: int) -> LineMemory:
