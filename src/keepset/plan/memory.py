@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import Any, TypeAlias
 
 from keepset.delta import ABSENT, Change, Flat, Frozen, Rolled, flatten, roll, whole
 from keepset.plan.large import Large
-from keepset.plan.later import total
 from keepset.plan.packing import NO_PACKS, Packs
 from keepset.plan.steps import TailStep
 
@@ -117,7 +115,7 @@ class LineMemory:
     @property
     def size(self) -> int:
         """Bytes that the memory takes, nearly."""
-        fields = total(self.fields, attrgetter("size"))
+        fields = sum([field.size for field in self.fields.values()])
         return fields + sum([step.size for step in self.tail]) + self.packs.memory
 
     def on(self, line: int) -> LineMemory:

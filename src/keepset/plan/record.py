@@ -12,6 +12,7 @@ from keepset.delta import (
     ABSENT,
     LARGE,
     Change,
+    Flat,
     Frozen,
     Rolled,
     appended,
@@ -109,9 +110,14 @@ class Recorder:
             grown = self._grown(spec, value, before)
             if grown:
                 return grown
+        if before and type(value) is dict and not self._whole(before):
+            set_alone = self._entries(spec, value, before)
+            if set_alone:
+                return set_alone
         if before and self._unchanged(value, before):
             return before.rolled(), None
-        return self._whole_picture(spec, value, before, self._picture(spec, value))
+        after, change = self._whole_picture(spec, value, before, self._picture(spec, value))
+        return after.flat(value), change
 
     def _whole_picture(
         self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None
@@ -151,7 +157,7 @@ class Recorder:
         """Record a value of which the whole picture was taken, before and now."""
         if not self._whole(before):
             seen = self.large.apart() if raw.size > LARGE else None
-            change = diff(old, raw, move=seen and seen.move)
+            change = diff(old, raw, move=seen.move if seen else None)
             if change is None:
                 return before, None
             if before.raw is before.stored and not self._withholds(spec, value, change):
@@ -160,6 +166,27 @@ class Recorder:
                 self._note(spec, raw, [])
                 return self._kept(before, raw, raw, change)
         return self._stored_anew(spec, value, before, raw)
+
+    def _entries(
+        self, spec: Field, value: dict[Any, Any], before: FieldMemory
+    ) -> tuple[FieldMemory, Change | None] | None:
+        """Record a flat mapping of which at most some entries were set."""
+        known = before.raw
+        if not isinstance(known, Flat) or known is not before.stored:
+            return None
+        try:
+            found = known.compared(value, self.codec.pack)
+        except PolicyError:  # what is said of the whole mapping has the right path
+            return None
+        if found is None:
+            return None
+        now, change = found
+        if change is None:
+            return before, None
+        if self._withholds(spec, value, change):
+            return None
+        self._note(spec, now, [])
+        return self._kept(before, now, now, change)
 
     def _grown(
         self, spec: Field, value: list[Any], before: FieldMemory
