@@ -14,7 +14,8 @@ from keepset.codec import Codec
 from keepset.plan.guard import Guard, Mode
 from keepset.plan.memory import LineMemory
 from keepset.plan.pictured import Pictured, take
-from keepset.plan.record import Header, Recorded, Recorder, record
+from keepset.plan.record import Header, Recorded, record
+from keepset.plan.recorder import Recorder
 from keepset.scan import KnownValues, Scanner
 
 

@@ -11,7 +11,8 @@ from keepset.plan.guard import Guard, Mode
 from keepset.plan.headers import find_header
 from keepset.plan.memory import LineMemory
 from keepset.plan.packing import STEPS_PER_SEGMENT
-from keepset.plan.record import Header, Recorded, Recorder, record
+from keepset.plan.record import Header, Recorded, record
+from keepset.plan.recorder import Recorder
 from keepset.plan.rows import SegmentRow, StepRow
 from keepset.scan import KnownValues, Scanner
 

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from keepset.codec import Codec, Path, array_header
 from keepset.contracts import Contract, Field, Keep
-from keepset.delta import (
-    ABSENT,
-    LARGE,
-    Change,
-    Flat,
-    Frozen,
-    Rolled,
-    appended,
-    diff,
-    extends,
-    freeze,
-    whole,
-)
-from keepset.errors import PolicyError
-from keepset.plan.digests import step_digest
-from keepset.plan.guard import Guard
-from keepset.plan.large import Large
-from keepset.plan.memory import NEVER, FieldMemory, LineMemory, Picture, remember_absence
+from keepset.delta import ABSENT, Change
+from keepset.plan.digests import digest_of_step
+from keepset.plan.memory import NEVER, FieldMemory, LineMemory, remember_absence
 from keepset.plan.packing import is_full, pack_segments
-from keepset.plan.pictured import Pictured, shown
+from keepset.plan.pictured import shown
+from keepset.plan.recorder import Recorder
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
 from keepset.plan.steps import Difference, join_changes, remembered
 from keepset.scan import Finding
@@ -66,258 +51,6 @@ class Recorded:
     blobs: tuple[BlobRow, ...]
     memory: LineMemory
     findings: tuple[Finding, ...]
-
-
-@dataclass(slots=True)
-class Recorder:
-    """Records the fields of one save.
-
-    Attributes:
-        guard: The detectors and what becomes of what they find.
-        memory: What the writer remembers of the line.
-        compressed: Whether large values and segments are compressed.
-        findings: What was found so far.
-    """
-
-    guard: Guard
-    memory: LineMemory
-    compressed: bool = True
-    findings: list[Finding] = field(default_factory=list)
-    large: Large = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Begin with the large values that the writer knows to be stored."""
-        self.large = Large(self.codec, self.memory.blobs, compressed=self.compressed)
-
-    @property
-    def codec(self) -> Codec:
-        """The codec of the contract."""
-        return self.guard.codec
-
-    def record(self, spec: Field, value: Any) -> tuple[FieldMemory, Change | None]:
-        """Record one field that the state has.
-
-        Returns:
-            The field's memory after the save, and the difference; None where nothing changed.
-
-        Raises:
-            PolicyError: The value cannot be stored or does not belong.
-        """
-        before = self.memory.fields.get(spec.name)
-        if isinstance(value, Pictured):
-            return self._pictured(spec, value, before)
-        if before and type(value) is list and not self._whole(before):
-            grown = self._grown(spec, value, before)
-            if grown:
-                return grown
-        if before and type(value) is dict and not self._whole(before):
-            set_alone = self._entries(spec, value, before)
-            if set_alone:
-                return set_alone
-        if before and self._unchanged(value, before):
-            return before.rolled(), None
-        after, change = self._whole_picture(spec, value, before, self._picture(spec, value))
-        return after.flat(value), change
-
-    def _whole_picture(
-        self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None
-    ) -> tuple[FieldMemory, Change | None]:
-        """Record a value by a picture of the whole of it."""
-        old = before.raw.frozen if before and before.raw else None
-        if not old or not raw:
-            return self._stored_anew(spec, value, before, raw)
-        if extends(raw, old):
-            after, change = self._compared(spec, value, before or NEVER, old, raw)
-            return after.rolled(), change
-        if self.guard.trusts(spec):  # a marker may stand where the state has the secret again
-            return self._stored_anew(spec, value, before, raw)
-        return self._compared(spec, value, before or NEVER, old, raw)
-
-    def _pictured(
-        self, spec: Field, value: Pictured, before: FieldMemory | None
-    ) -> tuple[FieldMemory, Change | None]:
-        """Record a value of which somebody took a picture before it could change."""
-        now = value.picture
-        if before and not self._whole(before):
-            if now is before.raw:
-                return before, None
-            if isinstance(now, Rolled) and isinstance(before.raw, Rolled):
-                fresh = now.beyond(before.raw)
-                grown = fresh and self._more(spec, value.value, before, fresh, now)
-                if grown:
-                    return grown
-        after, change = self._whole_picture(spec, value.value, before, now.frozen)
-        # The same object as the next one is made of, so that the two are compared at a glance.
-        stored = now if after.stored is after.raw else after.stored
-        return replace(after, raw=now, stored=stored), change
-
-    def _compared(
-        self, spec: Field, value: Any, before: FieldMemory, old: Frozen, raw: Frozen
-    ) -> tuple[FieldMemory, Change | None]:
-        """Record a value of which the whole picture was taken, before and now."""
-        if not self._whole(before):
-            seen = self.large.apart() if raw.size > LARGE else None
-            change = diff(old, raw, move=seen.move if seen else None)
-            if change is None:
-                return before, None
-            if before.raw is before.stored and not self._withholds(spec, value, change):
-                if seen:
-                    self.large.take(seen)
-                self._note(spec, raw, [])
-                return self._kept(before, raw, raw, change)
-        return self._stored_anew(spec, value, before, raw)
-
-    def _entries(
-        self, spec: Field, value: dict[Any, Any], before: FieldMemory
-    ) -> tuple[FieldMemory, Change | None] | None:
-        """Record a flat mapping of which at most some entries were set."""
-        known = before.raw
-        if not isinstance(known, Flat) or known is not before.stored:
-            return None
-        try:
-            found = known.compared(value, self.codec.pack)
-        except PolicyError:  # what is said of the whole mapping has the right path
-            return None
-        if found is None:
-            return None
-        now, change = found
-        if change is None:
-            return before, None
-        if self._withholds(spec, value, change):
-            return None
-        self._note(spec, now, [])
-        return self._kept(before, now, now, change)
-
-    def _grown(
-        self, spec: Field, value: list[Any], before: FieldMemory
-    ) -> tuple[FieldMemory, Change | None] | None:
-        """Record a long list that has at most grown; None where only the whole picture can tell.
-
-        A list that is declared to grow only is compared by samples.
-        """
-        trusted = self.guard.trusts(spec)
-        before = before.rolled() if trusted else before
-        raw, stored = before.raw, before.stored
-        if not isinstance(raw, Rolled) or not isinstance(stored, Rolled):
-            return None
-        sample = self.memory.seq if trusted else None
-        if not raw.begins(value, self.codec.packs_as, sample):
-            return None
-        if len(value) == raw.count:
-            return before, None
-        try:
-            fresh = freeze(value[raw.count :], self.codec.pack)
-        except PolicyError:  # what is said of the whole list has the right path
-            return None
-        return self._more(spec, value, before, fresh, raw.grown(fresh))
-
-    def _more(
-        self, spec: Field, value: list[Any], before: FieldMemory, fresh: Frozen, now: Rolled
-    ) -> tuple[FieldMemory, Change | None] | None:
-        """Record the items that have come to a long list, of which `now` is the whole picture."""
-        raw, stored = before.raw, before.stored
-        if not fresh.count:
-            return replace(before, raw=now, stored=now if raw is stored else stored), None
-        kept, findings = self._added(spec, value, now.count - fresh.count, fresh)
-        if kept is None or not isinstance(stored, Rolled):
-            return None
-        then = now if raw is stored and kept is fresh else stored.grown(kept)
-        self._note(spec, then, findings)
-        return self._kept(before, now, then, appended(stored.count, kept, self.large.move))
-
-    def _added(
-        self, spec: Field, value: list[Any], start: int, fresh: Frozen
-    ) -> tuple[Frozen | None, list[Finding]]:
-        """Look at items at the end of a list; give what is stored of them, and the findings.
-
-        Nothing of them is stored alone where a finding is about more than they are.
-        """
-        findings = self.guard.look_around(spec, value)
-        for index in range(start, len(value)):
-            findings += self.guard.look(spec, value[index], (spec.name, index))
-        put = self.guard.decide(spec, value, (spec.name,), findings)
-        if not put:
-            return fresh, findings
-        pieces = [array_header(fresh.count)]
-        for index in range(start, len(value)):
-            path = (spec.name, index)
-            pieces.append(self.codec.pack(value[index], path, substitute=put))
-        inside = all(len(path) > 1 and path[1] in range(start, len(value)) for path in put)
-        return (Frozen(b"".join(pieces)) if inside else None), findings
-
-    def _unchanged(self, value: Any, before: FieldMemory) -> bool:
-        """Tell whether a value is what it was, without a picture of it."""
-        raw = before.raw
-        if not isinstance(raw, Frozen) or self._whole(before):
-            return False
-        return self.codec.packs_as(value, raw.data)
-
-    def _picture(self, spec: Field, value: Any) -> Frozen | None:
-        """Freeze the value as it stands; None where only a part of it can be stored."""
-        codec, name = self.codec, spec.name
-        try:
-            return freeze(value, lambda child, path: codec.pack(child, (name, *path)))
-        except PolicyError as error:
-            if error.code != "codec.secret-type":
-                raise
-            return None
-
-    def _withholds(self, spec: Field, value: Any, change: Change) -> bool:
-        """Look at what is new; tell whether there is a secret, so that all is looked at again."""
-        findings = self.guard.look_around(spec, value) if () not in change.touched else []
-        for path in change.touched:
-            findings += self.guard.look(spec, _at(value, path), (spec.name, *path))
-        if not findings:
-            return False
-        if any(finding.kind.startswith("secret.") for finding in findings):
-            return True
-        self.guard.decide(spec, value, (spec.name,), findings)
-        self.findings += findings
-        return False
-
-    def _stored_anew(
-        self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None
-    ) -> tuple[FieldMemory, Change | None]:
-        """Look at the whole value, put markers in place of secrets, and compare what is stored."""
-        path: Path = (spec.name,)
-        findings = self.guard.look(spec, value, path)
-        put = self.guard.decide(spec, value, path, findings)
-        codec = self.codec
-        if put.get(path) is not None:
-            stored = freeze(put[path], lambda child, rest: codec.pack(child, (*path, *rest)))
-        elif put or raw is None:
-            stored = freeze(
-                value, lambda child, rest: codec.pack(child, (*path, *rest), substitute=put)
-            )
-        else:
-            stored = raw
-        self._note(spec, stored, findings)
-        known = before.stored if before and not self._whole(before) else None
-        old = known.frozen if known else None
-        if old and not extends(stored, old):
-            self.guard.require_growth(spec)
-        change = diff(old, stored, move=self.large.move) if old else whole(stored, self.large.move)
-        if change is None and before:
-            return replace(before, raw=raw, stored=stored), None
-        return self._kept(before, raw, stored, change or whole(stored, self.large.move))
-
-    def _kept(
-        self, before: FieldMemory | None, raw: Picture | None, stored: Picture, change: Change
-    ) -> tuple[FieldMemory, Change]:
-        return (before or NEVER).after(raw, stored, change, self.memory.seq + 1, self.large)
-
-    def _whole(self, before: FieldMemory) -> bool:
-        return self.memory.whole or before.stored is None
-
-    def _note(self, spec: Field, stored: Picture, findings: list[Finding]) -> None:
-        self.findings += findings
-        self.findings += self.guard.weigh(spec, stored.size)
-
-
-def _at(value: Any, path: Path) -> Any:
-    for element in path:
-        value = value[element]
-    return value
 
 
 def record_nothing(header: Header, recorder: Recorder) -> Recorded:
@@ -376,18 +109,11 @@ def _lay(
         for name, change in changes.items()
     }
     seq = memory.seq + 1
-    step = StepRow(
-        seq,
-        header.checkpoint,
-        memory.checkpoint,
-        header.name,
-        header.status,
-        header.at,
-        header.metadata,
-        join_changes(seq, differences, compressed=recorder.compressed),
-        b"",
-    )
-    step = replace(step, digest=step_digest(step))
+    head = [seq, header.checkpoint, memory.checkpoint, header.name, header.status, header.at]
+    joined = join_changes(seq, differences, compressed=recorder.compressed)
+    digest = digest_of_step(head, header.metadata, joined)
+    step = StepRow(*head, header.metadata, joined, digest)
+    bare = StepRow(*head, header.metadata, b"", digest)
     segments, memory = _packed(memory, compressed=recorder.compressed)
     until = recorder.memory.tail[-1].row.seq if segments else 0
     after = LineMemory(
@@ -396,7 +122,7 @@ def _lay(
         head=step.seq,
         checkpoint=step.checkpoint,
         fields=fields,
-        tail=(*memory.tail, remembered(step, differences)),
+        tail=(*memory.tail, remembered(bare, differences)),
         packs=memory.packs,
         blobs=memory.blobs | recorder.large.refs if recorder.large.refs else memory.blobs,
     )

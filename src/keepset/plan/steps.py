@@ -57,7 +57,7 @@ class TailStep:
 def remembered(row: StepRow, changes: Mapping[str, Difference]) -> TailStep:
     """Remember a step; its differences are kept once, apart from each other."""
     size = sum([len(change.op) for change in changes.values()])
-    return TailStep(replace(row, changes=b""), changes, size)
+    return TailStep(replace(row, changes=b"") if row.changes else row, changes, size)
 
 
 def frame(data: bytes, *, compressed: bool) -> bytes:

@@ -15,7 +15,8 @@ from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
 from keepset.plan.reads import Loaded
 from keepset.plan.rebuild import branch_off, header_at, remember
-from keepset.plan.record import Header, Recorded, Recorder, record, record_nothing
+from keepset.plan.record import Header, Recorded, record, record_nothing
+from keepset.plan.recorder import Recorder
 from keepset.plan.requests import Fence, Flow, Request, Seen
 from keepset.plan.restore import restore
 from keepset.plan.rows import ContractRow, LineRow, RunRow

@@ -15,7 +15,8 @@ from keepset.plan.packing import NO_PACKS
 from keepset.plan.project import carried, project
 from keepset.plan.reads import Headers
 from keepset.plan.rebuild import remember
-from keepset.plan.record import Recorded, Recorder, record
+from keepset.plan.record import Recorded, record
+from keepset.plan.recorder import Recorder
 from keepset.plan.requests import Fence, Flow, Request, Seen
 from keepset.plan.rows import BlobRow, LineRow, WriteRow
 from keepset.plan.writes import DEEPEST, Begin, Claim, PutWrites, Save, Saved
