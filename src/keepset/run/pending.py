@@ -54,6 +54,7 @@ class Batch:
         replace: Whether what is there of the same task and position is replaced.
         special: Channels that a host gives a negative position of their own, and that are replaced
             whatever `replace` says.
+        admitted: Whether `Extract`, `Drop` and `without` were applied already.
     """
 
     task: str
@@ -61,6 +62,7 @@ class Batch:
     path: str = ""
     replace: bool = False
     special: Mapping[str, int] = field(default_factory=dict)
+    admitted: bool = False
 
     def checked(self) -> Sequence[tuple[str, Any]]:
         """Give the writes.
@@ -153,7 +155,7 @@ def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
         if not spec.rule.stored:
             continue
         value = given
-        if channel in contract.fields:
+        if channel in contract.fields and not batch.admitted:
             value = contract.admit({channel: given})[channel]
         packed = _packed(surface, spec, value)
         if len(packed) > LARGE:

@@ -76,7 +76,7 @@ def put_writes(
         if threads.binding is not None:
             writes = threads.binding.outgoing(to.namespace, writes)
         given = [(channel, _as_text(channel, value)) for channel, value in writes]
-        batch = Batch(task_id, given, task_path, special=WRITES_IDX_MAP)
+        batch = Batch(task_id, given, task_path, special=WRITES_IDX_MAP, admitted=True)
         yield from thread.writer.write(to.namespace, to.checkpoint, batch, surface, early=to.loop)
 
 
