@@ -14,8 +14,8 @@ from keepset.delta.apply import (
 from keepset.delta.change import ABSENT, LARGE, Change, whole
 from keepset.delta.diff import diff
 from keepset.delta.flat import Flat, flatten
-from keepset.delta.frozen import Frozen, extends, freeze
-from keepset.delta.joined import begins_alone, joined
+from keepset.delta.frozen import Frozen, Kind, extends, freeze
+from keepset.delta.joined import begins_alone, brought_in, joined
 from keepset.delta.rolled import Rolled, appended, roll
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Change",
     "Flat",
     "Frozen",
+    "Kind",
     "Missing",
     "Rolled",
     "appended",
@@ -33,6 +34,7 @@ __all__ = [
     "apply_all",
     "begins_alone",
     "blob_refs",
+    "brought_in",
     "diff",
     "extends",
     "flatten",

@@ -63,13 +63,31 @@ def joined(ops: Sequence[bytes | Raw]) -> bytes | None:
 
 def _appended(op: bytes, count: int) -> Frozen | None:
     """Give the items, as a packed list, that an op puts behind so many others."""
+    put = _put(op)
+    return put[1] if put and put[0] == count else None
+
+
+def _put(op: bytes) -> tuple[int, Frozen] | None:
+    """Give the items, as a packed list, that an op puts into a list at one place, and the place."""
     if not op.startswith(_EDIT):
         return None
     begin = len(_EDIT)
     width = _NUMBER.get(op[begin], 0)
     end = begin + 1 + width
     at = int.from_bytes(op[begin + 1 : end], "big") if width else op[begin]
-    if at != count or (not width and at >= _SMALL) or op[end : end + 1] != b"\0":
+    if (not width and at >= _SMALL) or op[end : end + 1] != b"\0":
         return None
     items = Frozen(op[end + 1 :])
-    return items if items.kind is Kind.LIST else None
+    return (at, items) if items.kind is Kind.LIST else None
+
+
+def brought_in(op: bytes) -> tuple[int | None, Frozen] | None:
+    """Give what an op brings in, where that is in one piece.
+
+    Returns:
+        None and the whole value; or an index and, as a packed list, the items that are there from
+        then on. None alone for any other op.
+    """
+    if op.startswith(_WHOLE):
+        return None, Frozen(op[len(_WHOLE) :])
+    return _put(op)

@@ -14,7 +14,7 @@ from keepset.plan.large import Large
 from keepset.plan.memory import NEVER, FieldMemory, remember_absence
 from keepset.plan.packing import NO_PACKS, is_full, pack_segments
 from keepset.plan.replay import History, Moment, Replay
-from keepset.plan.rows import BlobRow, SegmentRow, StepRow
+from keepset.plan.rows import BlobRow, SegmentRow, StepRow, WriteRow
 from keepset.plan.steps import Difference, TailStep, join_changes, remembered
 from keepset.plan.writes import Rewritten
 
@@ -90,12 +90,14 @@ class Shorter:
         lines: What its lines hold from now on.
         stay: Digests of the large values that stay.
         blobs: Large values that were not stored as such before.
+        restored: The pending writes of bundles, which all go, with line and seq.
     """
 
     pruned: Pruned
     lines: tuple[Rewritten, ...]
     stay: tuple[bytes, ...]
     blobs: tuple[BlobRow, ...]
+    restored: tuple[tuple[int, int, WriteRow], ...]
 
 
 class _Writer:
@@ -183,6 +185,7 @@ def prune(
     }
     kept: dict[int, set[int]] = {}
     lines: list[Rewritten] = []
+    restored: list[tuple[int, int, WriteRow]] = []
     large = Large(codec, blobs.keys(), compressed=compressed)
     removed = 0
     for history in replay.histories:
@@ -197,8 +200,11 @@ def prune(
         writer = _Writer(codec, large, "" if orphan else first, compressed=compressed)
         for moment in replay.walk(history, blobs):
             writer.see(moment, keep=moment.header.seq in stays)
+            restored += [
+                (line.id, seq, row) for seq, row in replay.bundled(line.id, moment) if seq in stays
+            ]
         if stays or not history.headers:
             lines.append(writer.finish(history, orphan=orphan))
     counted = Pruned(removed, sum(map(len, kept.values())))
     added = tuple(large.rows.values())
-    return Shorter(counted, tuple(lines), tuple(sorted(large.refs)), added)
+    return Shorter(counted, tuple(lines), tuple(sorted(large.refs)), added, tuple(restored))

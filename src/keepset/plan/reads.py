@@ -203,7 +203,10 @@ class ReadBlobs(Read[tuple[BlobRow, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class ReadWrites(Read[tuple[WriteRow, ...]]):
-    """Read the pending writes of one checkpoint, ordered by (path, task, index)."""
+    """Read the pending writes of one checkpoint, ordered by (path, task, index).
+
+    The first bundle at the checkpoint or after it on the line is given as well, if there is one.
+    """
 
     line: int
     seq: int

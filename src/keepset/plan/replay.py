@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -12,12 +12,14 @@ from keepset.codec import BlobRef, Codec
 from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
 from keepset.delta import Frozen as Picture
 from keepset.errors import IntegrityError
+from keepset.plan.bundled import Link as WriteLink
+from keepset.plan.bundled import broken, each_write, link_of
 from keepset.plan.columns import read_column
-from keepset.plan.digests import check_write
+from keepset.plan.digests import check_write, write_digest
 from keepset.plan.headers import all_headers, packed_beside
 from keepset.plan.large import moved
 from keepset.plan.reads import Everything
-from keepset.plan.rows import HEADER, Past, StepRow
+from keepset.plan.rows import HEADER, Past, StepRow, WriteRow
 from keepset.plan.steps import split_changes
 
 
@@ -68,9 +70,9 @@ def read_history(past: Past, codec: Codec) -> History:
             raise _misplaced(past, f"a step before step {after.seq} is missing")
     for name, rows in groupby(past.segments, attrgetter("field")):
         if name != HEADER:
-            for segment in read_column(tuple(rows), codec, whole=True).segments:
+            for segment in read_column(tuple(rows), codec):
                 previous = segment.previous
-                for seq, op in segment.pairs:
+                for seq, op in zip(segment.seqs, segment.ops, strict=True):
                     _put(past, changes, seq, name, Link(previous, op))
                     previous = seq
     for step in past.steps:
@@ -133,7 +135,7 @@ class Replay:
         """
         self._codec = codec
         self.histories = tuple(read_history(past, codec) for past in everything.lines)
-        self._written = _read_writes(everything, self.histories, codec)
+        self._written, self._bundled = _read_writes(everything, self.histories, codec)
         self._forks: dict[tuple[int, int], _ForkPoint] = {}
         self._wanted = {
             (past.line.parent, past.line.parent_seq)
@@ -155,6 +157,19 @@ class Replay:
             for (own, seq, _), ref in self._written.items()
             if own == line and seq in seqs
         }
+
+    def bundled(self, line: int, moment: Moment) -> Iterator[tuple[int, WriteRow]]:
+        """The pending writes of bundles that a step gives the last of: seq, and the whole row.
+
+        Raises:
+            IntegrityError: A value is not there.
+        """
+        for seq, row, link in self._bundled.get((line, moment.header.seq), ()):
+            whole = replace(row, replace=row.index >= 0)
+            if link is not None:
+                value = link.of(moment.values, row.channel)
+                whole = replace(whole, value=self._codec.pack(value))
+            yield seq, replace(whole, digest=write_digest(whole))
 
     def walk(self, history: History, blobs: Mapping[bytes, Any]) -> Iterator[Moment]:
         """Apply a line's differences one step after the other.
@@ -196,8 +211,12 @@ class Replay:
 
 def _read_writes(
     everything: Everything, histories: Sequence[History], codec: Codec
-) -> dict[tuple[int, int, int], BlobRef]:
-    """Check all pending writes; give the large values among them by line, seq and position.
+) -> tuple[dict[tuple[int, int, int], BlobRef], dict[tuple[int, int], list[_Bundled]]]:
+    """Check all pending writes.
+
+    Returns:
+        The large values among them, by line, seq and position; and those that were in bundles, by
+        line and the seq at which their values are known.
 
     Raises:
         IntegrityError: A write is not what its digest says, or belongs to no checkpoint.
@@ -206,14 +225,29 @@ def _read_writes(
         (history.past.line.id, row.seq): history for history in histories for row in history.headers
     }
     refs: dict[tuple[int, int, int], BlobRef] = {}
-    for position, (line, seq, write) in enumerate(everything.writes):
+    bundled: dict[tuple[int, int], list[_Bundled]] = {}
+    for position, (line, seq, write, inside) in enumerate(each_write(everything.writes)):
         history = there.get((line, seq))
         if history is None:
             raise _misplaced(histories[0].past, "a pending write belongs to no checkpoint")
         check_write(write)
-        for ref in moved(write, codec):
+        link = link_of(write)
+        until = seq + link.gap if link else seq
+        if (line, until) not in there:
+            raise broken()
+        if inside:
+            bundled.setdefault((line, until), []).append(_Bundled(seq, write, link))
+        for ref in moved(write, codec) if link is None else ():
             refs[line, seq, position] = ref
-    return refs
+    return refs, bundled
+
+
+class _Bundled(NamedTuple):
+    """A pending write that was in a bundle, and the seq of its checkpoint."""
+
+    seq: int
+    row: WriteRow
+    link: WriteLink | None
 
 
 class _ForkPoint(NamedTuple):

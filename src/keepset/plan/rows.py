@@ -135,6 +135,10 @@ class SegmentRow:
     digest: bytes
 
 
+BUNDLE = -(1 << 31)
+"""The position of a row that holds pending writes of several checkpoints; no other row has it."""
+
+
 @dataclass(frozen=True, slots=True)
 class WriteRow:
     """One pending write: what a task wrote after a checkpoint and before the next.

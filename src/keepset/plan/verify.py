@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from keepset.codec import Codec
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.plan.bundled import each_write, link_of
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.large import moved
 from keepset.plan.reads import Everything, ReadBlobs, ReadEverything
@@ -55,8 +56,8 @@ def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
         digests = sorted({*refs, *everything.blobs})
         rows = yield ReadBlobs(everything.run.id, tuple(digests))
         count = sum(_walk(replay, Blobs(rows, codec, refs), codec))
-        for _, _, write in everything.writes:
-            if not moved(write, codec):
+        for _, _, write, _ in each_write(everything.writes):
+            if link_of(write) is None and not moved(write, codec):
                 codec.unpack(write.value)
     except NotFoundError:  # deleted since it was listed
         return Verified(0, 0, ())
@@ -69,4 +70,6 @@ def _walk(replay: Replay, blobs: Blobs, codec: Codec) -> Iterator[int]:
     for history in replay.histories:
         for moment in replay.walk(history, blobs):
             unpack_metadata(moment.header, codec)
+            for _ in replay.bundled(history.past.line.id, moment):
+                pass  # a value that is not there is an error
             yield 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from keepset.plan.bundled import Bundle
 from keepset.plan.requests import Fence, Seen, Write
 from keepset.plan.rows import (
     BlobRow,
@@ -64,6 +65,7 @@ class Save(Write[Saved]):
         packed: Seq of the last step that the segments hold; 0 for none.
         blobs: Large values; one that is already there is left as it is.
         begin: Where the line begins that is created beside others.
+        bundle: Pending writes of the line that are to lie in one row.
     """
 
     key: RunKey
@@ -81,6 +83,7 @@ class Save(Write[Saved]):
     blobs: tuple[BlobRow, ...] = ()
     known: LineRow | None = None
     begin: Begin | None = None
+    bundle: Bundle | None = None
 
 
 DEEPEST = 4
@@ -157,6 +160,7 @@ class Rewrite(Write[None]):
             ``conflict.head``.
         written: Digests of all pending writes that were read, in order of the digests; others are a
             ``conflict.head``, since what they refer to would be lost.
+        restored: The pending writes of bundles, which all go, with line and seq.
         lines: What the lines hold from now on; a line that is not here goes.
         stay: Digests of the large values that stay.
         blobs: Large values to add; one that is already there is left as it is.
@@ -170,6 +174,7 @@ class Rewrite(Write[None]):
     stay: tuple[bytes, ...]
     blobs: tuple[BlobRow, ...] = ()
     written: tuple[bytes, ...] = ()
+    restored: tuple[tuple[int, int, WriteRow], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ from keepset.codec import Codec
 from keepset.contracts import Contract, Field
 from keepset.delta import LARGE
 from keepset.errors import UsageError
+from keepset.plan.bundled import link_of, writes_at
 from keepset.plan.digests import check_write, write_digest
 from keepset.plan.guard import Guard
 from keepset.plan.large import MOVED, Large, moved
@@ -188,32 +189,55 @@ def read_writes(core: RunCore, checkpoint: str) -> Flow[list[PendingWrite]]:
         NotFoundError: The run has no such checkpoint.
     """
     line, seq = yield from core.place(checkpoint)
-    rows: Sequence[WriteRow] = yield ReadWrites(line, seq)
+    rows: Sequence[WriteRow] = writes_at(seq, (yield ReadWrites(line, seq)))
     run = (yield from core.reader.row()).id if rows else 0
-    return (yield from unpack_writes(rows, core.codec, run))
+
+    def later(gap: int) -> Flow[Mapping[str, Any]]:
+        found, row = yield from core.reader.find(checkpoint)
+        _, _, values = yield from core.reader.load(found.branch, seq=row.seq + gap)
+        return values
+
+    return (yield from unpack_writes(rows, core.codec, run, later))
 
 
-def unpack_writes(rows: Sequence[WriteRow], codec: Codec, run: int) -> Flow[list[PendingWrite]]:
-    """Unpack pending writes, large values included.
+def unpack_writes(
+    rows: Sequence[WriteRow],
+    codec: Codec,
+    run: int,
+    later: Callable[[int], Flow[Mapping[str, Any]]],
+) -> Flow[list[PendingWrite]]:
+    """Unpack pending writes, large values included, and those that lie in later steps.
 
     Args:
         rows: The rows.
         codec: Knows the classes of the values.
         run: The backend's number of the run.
+        later: Gives the values of the step so many seqs later on the line; nobody changes them.
 
     Raises:
         IntegrityError: A write is not what was written.
         DecodeError: The codec cannot read a value.
     """
-    refs = {ref.digest: ref.size for row in rows for ref in moved(row, codec)}
+    links = [link_of(row) for row in rows]
+    whole = [row for row, link in zip(rows, links, strict=True) if link is None]
+    refs = {ref.digest: ref.size for row in whole for ref in moved(row, codec)}
     blobs = Blobs((), codec)
     if refs:
         blobs = Blobs((yield ReadBlobs(run, tuple(sorted(refs)))), codec, refs)
-    return [_pending(row, codec, blobs) for row in rows]
+    steps: dict[int, Mapping[str, Any]] = {}
+    found: list[PendingWrite] = []
+    for row, link in zip(rows, links, strict=True):
+        check_write(row)
+        if link is None:
+            value = _value(row, codec, blobs)
+        else:
+            if link.gap not in steps:
+                steps[link.gap] = yield from later(link.gap)
+            value = codec.unpack(codec.pack(link.of(steps[link.gap], row.channel)))
+        found.append(PendingWrite(row.task, row.path, row.index, row.channel, value))
+    return found
 
 
-def _pending(row: WriteRow, codec: Codec, blobs: Mapping[bytes, Any]) -> PendingWrite:
-    check_write(row)
+def _value(row: WriteRow, codec: Codec, blobs: Mapping[bytes, Any]) -> Any:
     refs = moved(row, codec)
-    value = blobs[refs[0].digest] if refs else codec.unpack(row.value)
-    return PendingWrite(row.task, row.path, row.index, row.channel, value)
+    return blobs[refs[0].digest] if refs else codec.unpack(row.value)

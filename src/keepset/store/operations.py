@@ -84,6 +84,7 @@ def _prune(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -
             lines=shorter.lines,
             stay=shorter.stay,
             blobs=shorter.blobs,
+            restored=shorter.restored,
         )
     return shorter.pruned
 

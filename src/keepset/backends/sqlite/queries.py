@@ -120,7 +120,12 @@ BLOB_DIGESTS: Final = "SELECT digest FROM blob WHERE run = :run ORDER BY digest"
 
 WRITES: Final = """
 SELECT task, path, ordinal, channel, value, digest
-FROM write WHERE step = :step ORDER BY path, task, ordinal
+FROM write WHERE step = :step AND ordinal <> -2147483648 ORDER BY path, task, ordinal
+"""
+
+BUNDLE: Final = """
+SELECT task, path, ordinal, channel, value, digest
+FROM write WHERE step >= :step AND step < :high AND ordinal = -2147483648 ORDER BY step LIMIT 1
 """
 
 LINE_WRITES: Final = """
@@ -301,8 +306,8 @@ SET path = excluded.path, channel = excluded.channel, value = excluded.value,
     digest = excluded.digest
 """
 
-SHRINK_WRITE: Final = """
-UPDATE write SET value = ?, digest = ? WHERE step = ? AND task = ? AND ordinal = ? AND digest = ?
+TAKE_WRITE: Final = """
+DELETE FROM write WHERE step = ? AND task = ? AND ordinal = ? AND digest = ?
 """
 
 # --- removing -------------------------------------------------------------------------------------
@@ -314,6 +319,10 @@ DROP_SEGMENTS: Final = "DELETE FROM segment WHERE line = :line"
 DROP_WRITES: Final = "DELETE FROM write WHERE step > :low AND step < :high"
 
 DROP_WRITE: Final = "DELETE FROM write WHERE step = ?"
+
+DROP_BUNDLES: Final = """
+DELETE FROM write WHERE step > :low AND step < :high AND ordinal = -2147483648
+"""
 
 WRITE_DIGESTS: Final = "SELECT digest FROM write WHERE step > :low AND step < :high"
 

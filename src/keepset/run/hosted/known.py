@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from keepset.contracts import Contract
+from keepset.plan.bundled import Written
 from keepset.plan.guard import Guard
 from keepset.plan.memory import LineMemory
 from keepset.plan.record import Header
@@ -91,16 +93,30 @@ class Stored:
 class OpenLine:
     """A line as its last writer remembers it, until memory is short."""
 
-    __slots__ = ("__weakref__", "_key", "_lines", "memory", "row")
+    __slots__ = ("__weakref__", "_key", "_lines", "memory", "row", "written")
 
     def __init__(
         self, lines: OrderedDict[Any, OpenLine], key: object, memory: LineMemory, row: LineRow
     ) -> None:
-        """Remember a line under a key of a mapping that it can leave by itself."""
+        """Remember a line under a key of a mapping that it can leave by itself.
+
+        Args:
+            lines: The mapping.
+            key: Its key there.
+            memory: What its last writer remembers.
+            row: The line.
+        """
         self._lines = lines
         self._key = key
         self.memory = memory
         self.row = row
+        self.written: dict[str, Written] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, nearly."""
+        rows = [row for written in self.written.values() for row in written.rows]
+        return self.memory.size + sum([len(row.value) for row in rows])
 
     def forget(self) -> bool:
         """Leave the mapping; the line can be loaded again."""
@@ -140,6 +156,7 @@ class Known:
         self.places: OrderedDict[tuple[str, str], tuple[LineRow, int]] = OrderedDict()
         self._landed: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._waiting: dict[tuple[str, str], list[Early]] = {}
+        self._by_line: weakref.WeakValueDictionary[int, OpenLine] = weakref.WeakValueDictionary()
         self._bound = bound
         self._lock = threading.Lock()
 
@@ -178,12 +195,34 @@ class Known:
             if not newer or (isinstance(claim, Fence) and claim.token <= fence.token):
                 self.claim = fence
 
-    def keep(self, memory: LineMemory, row: LineRow) -> None:
-        """Remember a line, as far as the store's bound allows."""
+    def keep(
+        self, memory: LineMemory, row: LineRow, written: Mapping[str, Written] | None = None
+    ) -> None:
+        """Remember a line, as far as the store's bound allows.
+
+        Args:
+            memory: What its last writer remembers.
+            row: The line.
+            written: Pending writes whose checkpoints' successors are not packed yet.
+        """
         key = (row.namespace, memory.checkpoint)
         line = OpenLine(self.open, key, memory, row)
-        self.open[key] = line
-        self.services.retention.keep(line, memory.size)
+        line.written.update(written or {})
+        with self._lock:
+            self.open[key] = self._by_line[row.id] = line
+        self.services.retention.keep(line, line.size)
+
+    def note(self, line: int, seq: int, checkpoint: str, rows: Sequence[WriteRow]) -> None:
+        """Remember writes that have landed, until the step that comes of them is packed."""
+        with self._lock:
+            known = self._by_line.get(line)
+            if known is not None and rows:
+                before = known.written.get(checkpoint, Written(seq, ())).rows
+                merged = {(row.task, row.index): row for row in before}
+                for row in rows:
+                    if row.replace or (row.task, row.index) not in merged:
+                        merged[row.task, row.index] = row
+                known.written[checkpoint] = Written(seq, tuple(merged.values()))
 
     def place(self, checkpoint: str, row: LineRow, seq: int) -> None:
         """Remember where a checkpoint lies."""

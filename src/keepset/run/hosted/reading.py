@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from typing import Any, TypeAlias
 
 from keepset.codec import Codec
 from keepset.errors import NotFoundError
+from keepset.plan.bundled import writes_at
 from keepset.plan.headers import all_headers, find_header
 from keepset.plan.reads import FindRun, Found, Headers, Loaded, ReadHeaders, ReadWrites
 from keepset.plan.rebuild import header_at, remember
 from keepset.plan.requests import Flow, Request
-from keepset.plan.rows import LineRow, StepRow, WriteRow
+from keepset.plan.rows import LineRow, StepRow
 from keepset.run.hosted.known import Known, Stored, Surface
 from keepset.run.pending import unpack_writes
 from keepset.run.reader import Reader
@@ -113,7 +114,13 @@ class HostReader:
         if header is None or run is None:
             return None
         line = next(past.line for past in loaded.pasts if past.line.parent_seq < loaded.seq)
-        rows: Sequence[WriteRow] = yield ReadWrites(line.id, loaded.seq)
-        writes = yield from unpack_writes(rows, codec, run.id)
+        rows = writes_at(loaded.seq, (yield ReadWrites(line.id, loaded.seq)))
+
+        def later(gap: int) -> Flow[Mapping[str, Any]]:
+            reader = self.values(line.namespace, codec)
+            _, _, others = yield from reader.load(line.branch, seq=loaded.seq + gap)
+            return others
+
+        writes = yield from unpack_writes(rows, codec, run.id, later)
         self._known.place(header.checkpoint, line, loaded.seq)
         return Stored(line, header, values, writes)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from keepset.errors import ConflictError, NotFoundError
+from keepset.plan.bundled import Bundle, Written, bundle
 from keepset.plan.headers import all_headers, find_header
 from keepset.plan.memory import LineMemory
 from keepset.plan.packing import NO_PACKS
@@ -37,6 +38,7 @@ class _Base:
     memory: LineMemory
     row: LineRow | None = None
     begin: Begin | None = None
+    written: Mapping[str, Written] = field(default_factory=dict)
 
 
 class HostWriter:
@@ -75,7 +77,7 @@ class HostWriter:
             pins = carried(surface.contract, step.values, base.memory, surface.guard.codec)
             recorded = record(surface.contract, {**pins, **stored}, step.header, recorder)
             saved: Saved = yield self._plan(step, base, recorded, surface)
-            self._landed(step, recorded, saved)
+            self._landed(step, base, recorded, saved)
             surface.report.add(recorded.step.name, recorded.findings)
 
         yield from self._again(attempt)
@@ -119,6 +121,7 @@ class HostWriter:
             raise (yield from self._missing(checkpoint))
         fence = yield from self._fence()
         yield PutWrites(fence, spot[0].id, spot[1], rows, blobs)
+        self._known.note(spot[0].id, spot[1], checkpoint, rows)
 
     def _again(self, attempt: Callable[[], Flow[None]]) -> Flow[None]:
         """Try a write, and once more for as long as others get in between."""
@@ -138,7 +141,8 @@ class HostWriter:
     def _base(self, step: HostStep, surface: Surface) -> Generator[Request, Any, _Base]:
         open_line = self._known.open.get((step.namespace, step.parent))
         if open_line is not None:
-            return _Base(open_line.memory, open_line.row)
+            written = dict(open_line.written)
+            return _Base(open_line.memory, open_line.row, written=written)
         if not step.parent:
             return (yield from self._root(step))
         for one in (yield from self._reader.rows(step.namespace)):
@@ -192,13 +196,23 @@ class HostWriter:
             blobs=recorded.blobs,
             known=base.row,
             begin=base.begin,
+            bundle=self._bundle(base, surface) if recorded.packed else None,
         )
 
-    def _landed(self, step: HostStep, recorded: Recorded, saved: Saved) -> None:
+    @staticmethod
+    def _bundle(base: _Base, surface: Surface) -> Bundle | None:
+        compressed = surface.services.compressed
+        return bundle(base.memory.tail, base.written, compressed=compressed)
+
+    def _landed(self, step: HostStep, base: _Base, recorded: Recorded, saved: Saved) -> None:
         known = self._known
         known.hold(saved.fence)
-        known.open.pop((step.namespace, step.parent), None)
-        known.keep(recorded.memory.on(saved.line.id), saved.line)
+        before = known.open.pop((step.namespace, step.parent), None)
+        written = dict(before.written) if before else {}
+        if recorded.packed:
+            for done in base.memory.tail:
+                written.pop(done.row.parent, None)
+        known.keep(recorded.memory.on(saved.line.id), saved.line, written)
         known.place(step.header.checkpoint, saved.line, recorded.step.seq)
 
     def _fence(self) -> Generator[Request, Any, Fence]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keepset.errors import UsageError
 from keepset.testing.contract.concurrency import ConcurrencyClaims
+from keepset.testing.contract.copying import CopyingClaims
 from keepset.testing.contract.forking import ForkingClaims
 from keepset.testing.contract.listing import ListingClaims
 from keepset.testing.contract.loading import LoadingClaims
@@ -19,6 +20,7 @@ class BackendContract(
     LoadingClaims,
     SeekingClaims,
     ForkingClaims,
+    CopyingClaims,
     WritesClaims,
     ListingClaims,
     RemovingClaims,

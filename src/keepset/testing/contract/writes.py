@@ -7,9 +7,11 @@ from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.errors import ConflictError, NotFoundError
+from keepset.plan.bundled import Bundle
 from keepset.plan.reads import ReadBlobs, ReadEverything, ReadWrites
-from keepset.plan.rows import WriteRow
-from keepset.plan.writes import PutWrites
+from keepset.plan.requests import Seen
+from keepset.plan.rows import BUNDLE, WriteRow
+from keepset.plan.writes import PutWrites, Rewrite, Rewritten
 from keepset.testing.contract.base import Claims, Scribe, blob, headers, refused, segment
 
 
@@ -52,6 +54,41 @@ class WritesClaims(Claims):
             assert backend.execute(ReadEverything(scribe.key)).writes == (
                 (scribe.line_id, 1, third),
             )
+
+    def test_writes_are_bundled_in_one_row_and_what_changed_meanwhile_stays(
+        self, tmp_path: Path
+    ) -> None:
+        """The bundle is given with every checkpoint up to its own, and goes in a rewrite."""
+        rows = [WriteRow("task", "", n, "a", b"1", b"digest-%d" % n) for n in range(3)]
+        row = WriteRow("", "", BUNDLE, "", b"all", b"digest-all")
+        made = Bundle(2, row, ((1, rows[0]), (2, replace(rows[1], digest=b"other"))))
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(2)
+            _put(backend, scribe, 1, rows[0])
+            _put(backend, scribe, 2, rows[1])
+            scribe.save(bundle=made)
+            assert _read(backend, scribe, 1) == (row,)
+            assert _read(backend, scribe, 2) == (rows[1], row)
+            assert _read(backend, scribe, 3) == ()
+            backend.execute(self._without_bundles(backend, scribe, (1, rows[0])))
+            assert _read(backend, scribe, 1) == (rows[0],)
+            assert _read(backend, scribe, 2) == (rows[1],)
+
+    @staticmethod
+    def _without_bundles(backend: Backend, scribe: Scribe, *back: tuple[int, WriteRow]) -> Rewrite:
+        everything = backend.execute(ReadEverything(scribe.key))
+        (past,) = everything.lines
+        seqs = tuple(step.seq for step in past.steps)
+        return Rewrite(
+            key=scribe.key,
+            mark=scribe.find().mark,
+            seen=Seen(everything.run.incarnation, 0, everything.run.layout),
+            heads=((past.line.id, seqs[-1]),),
+            lines=(Rewritten(past.line, seqs, past.steps, past.segments),),
+            stay=(),
+            written=tuple(sorted(write.digest for _, _, write in everything.writes)),
+            restored=tuple((past.line.id, seq, row) for seq, row in back),
+        )
 
     def test_a_write_that_comes_late_is_accepted(self, tmp_path: Path) -> None:
         """Its checkpoint may have successors, and may be packed."""

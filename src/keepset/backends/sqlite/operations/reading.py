@@ -43,8 +43,10 @@ def read_blobs(plan: ReadBlobs) -> Steps[tuple[BlobRow, ...]]:
 
 def read_writes(plan: ReadWrites) -> Steps[tuple[WriteRow, ...]]:
     """Read the pending writes of one checkpoint."""
-    rows = yield Statement(queries.WRITES, {"step": step_id(plan.line, plan.seq)})
-    return tuple(WriteRow(*row) for row in rows)
+    at = {"step": step_id(plan.line, plan.seq), "high": span(plan.line)["high"]}
+    rows = yield Statement(queries.WRITES, at)
+    bundles = yield Statement(queries.BUNDLE, at)
+    return tuple(WriteRow(*row) for row in (*rows, *bundles))
 
 
 def read_everything(plan: ReadEverything) -> Steps[Everything]:

@@ -13,7 +13,12 @@ from keepset.backends.sqlite.operations.rows import (
     read_lines,
     read_newest,
 )
-from keepset.backends.sqlite.operations.saving import add_blobs, segment_values, step_values
+from keepset.backends.sqlite.operations.saving import (
+    add_blobs,
+    segment_values,
+    step_values,
+    write_values,
+)
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
 from keepset.plan.writes import Delete, Rewrite, Rewritten
@@ -69,6 +74,11 @@ def rewrite(plan: Rewrite) -> Steps[None]:
             yield from _replace(stay[line.id])
         else:
             yield from _drop_line(line.id)
+    for line in lines:
+        yield Statement(queries.DROP_BUNDLES, span(line.id))
+    for number, seq, write in plan.restored:
+        query = queries.REPLACE_WRITE if write.replace else queries.KEEP_WRITE
+        yield Statement(query, write_values(step_id(number, seq), write))
     yield from _drop_blobs(run.id, plan.stay)
     if plan.blobs:
         yield from add_blobs(run.id, plan.blobs)

@@ -26,8 +26,9 @@ from keepset.backends.sqlite.operations.rows import (
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
+from keepset.plan.bundled import Bundle
 from keepset.plan.requests import Fence, Seen
-from keepset.plan.rows import BlobRow, LineRow, SegmentRow, StepRow
+from keepset.plan.rows import BlobRow, LineRow, SegmentRow, StepRow, WriteRow
 from keepset.plan.writes import Begin, Fork, PutWrites, Save, Saved
 
 
@@ -49,6 +50,8 @@ def save(plan: Save) -> Steps[Saved]:
         yield Statement(queries.ADD_SUBJECT, {"run": fence.run, "subject": plan.subject})
     if plan.packed:
         yield from _pack(line, plan.packed, plan.segments)
+    if plan.bundle:
+        yield from _bundle(line, plan.bundle)
     if plan.blobs:
         yield from add_blobs(fence.run, plan.blobs)
     yield Statement(queries.ADD_STEP, step_values(line, plan.step))
@@ -64,7 +67,13 @@ def save_at_once(plan: Save) -> tuple[Statement, Saved] | None:
     fence, row = plan.claim, plan.known
     if not isinstance(fence, Fence) or row is None or row.id != plan.line:
         return None
-    if plan.packed or plan.blobs or plan.subject is not None or not 0 < plan.head < plan.step.seq:
+    if (
+        plan.packed
+        or plan.blobs
+        or plan.bundle
+        or plan.subject is not None
+        or not 0 < plan.head < plan.step.seq
+    ):
         return None
     contract, low, high = plan.contract, row.id << 32, (row.id + 1) << 32
     statement = Statement(
@@ -189,6 +198,13 @@ def _pack(line: int, until: int, segments: Sequence[SegmentRow]) -> Steps[None]:
     yield Statement(queries.ADD_PACKED, {"line": line, "count": count})
 
 
+def _bundle(line: int, made: Bundle) -> Steps[None]:
+    """Put many pending writes in one row."""
+    taken = [(step_id(line, seq), row.task, row.index, row.digest) for seq, row in made.taken]
+    yield Statement(queries.TAKE_WRITE, many=taken)
+    yield Statement(queries.KEEP_WRITE, write_values(step_id(line, made.seq), made.row))
+
+
 def add_blobs(run: int, blobs: Sequence[BlobRow]) -> Steps[None]:
     """Store large values; one that is already there is left as it is."""
     rows = [(run, blob.digest, blob.size, blob.data) for blob in blobs]
@@ -283,15 +299,9 @@ def put_writes(plan: PutWrites) -> Steps[None]:
     step = step_id(plan.line, plan.seq)
     for write in plan.writes:
         query = queries.REPLACE_WRITE if write.replace else queries.KEEP_WRITE
-        yield Statement(
-            query,
-            (
-                step,
-                write.task,
-                write.index,
-                write.path,
-                write.channel,
-                write.value,
-                write.digest,
-            ),
-        )
+        yield Statement(query, write_values(step, write))
+
+
+def write_values(step: int, row: WriteRow) -> tuple[Any, ...]:
+    """A pending write's columns, as `queries.KEEP_WRITE` takes them."""
+    return step, row.task, row.index, row.path, row.channel, row.value, row.digest
