@@ -43,7 +43,7 @@ class GraphBinding:
         Raises:
             SchemaError: The schemas are unsound; see `contracts_of`.
         """
-        self._contracts = contracts_of(graph)
+        self._contracts = contracts_of(_before(graph))
         self._types = types
         self._resumes = Resumes()
 
@@ -69,13 +69,13 @@ class GraphBinding:
 
     def graph(self, graph: G, namespace: str = "") -> G:
         """Give a copy of a graph whose channels, nodes and inner graphs are bound."""
-        contract = self._contracts[namespace]
-        admission = Admission(contract, graph.channels)
+        contract, own = self._contracts[namespace], _before(graph)
+        admission = Admission(contract, own.channels)
         codec = Codec(self._types.with_types(contract.classes))
-        bound = _copy(graph, admission)
-        bound.channels = bound_channels(graph.channels, Keeper(contract, codec, admission))
+        bound = _copy(graph, own, admission)
+        bound.channels = bound_channels(own.channels, Keeper(contract, codec, admission))
         bound.nodes = {
-            name: self._node(name, node, namespace, admission) for name, node in graph.nodes.items()
+            name: self._node(name, node, namespace, admission) for name, node in own.nodes.items()
         }
         return bound
 
@@ -111,6 +111,7 @@ class _Calls:
     __slots__ = ()
 
     admission: Admission
+    unbound: Any
 
     def stream(self, input: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
         return super().stream(self.admission.command(input), *args, **kwargs)  # type: ignore[misc] # the graph's class
@@ -119,11 +120,15 @@ class _Calls:
         return super().astream(self.admission.command(input), *args, **kwargs)  # type: ignore[misc] # the same
 
 
-def _copy(graph: G, admission: Admission) -> G:
+def _before(graph: Any) -> Any:
+    """Give the graph that a bound one was made of; any other is given back."""
+    return graph.unbound if isinstance(graph, _Calls) else graph
+
+
+def _copy(graph: G, unbound: Any, admission: Admission) -> G:
     """Give a copy of a graph that is of a class made for it."""
-    host = type(graph)
-    bases = (host,) if issubclass(host, _Calls) else (_Calls, host)
-    cls: Any = type(host.__name__, bases, {"admission": admission})
+    host = type(unbound)
+    cls: Any = type(host.__name__, (_Calls, host), {"admission": admission, "unbound": unbound})
     made: G = object.__new__(cls)
     vars(made).update(vars(graph))
     return made

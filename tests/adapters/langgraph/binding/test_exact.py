@@ -48,7 +48,7 @@ class Recorder:
         return run
 
     def graph(self) -> Any:
-        builder = StateGraph(State)
+        builder: Any = StateGraph(State)
         for number in range(STEPS):
             builder.add_node(f"n{number}", self.node(number))
             builder.add_edge(START if number == 0 else f"n{number - 1}", f"n{number}")
@@ -116,7 +116,7 @@ def test_a_save_that_is_late_stores_what_there_was_and_without_binding_what_ther
     bound: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     recorder = Recorder()
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("first", lambda _: {"nested": {"deep": {"count": 0}}})
     builder.add_node("second", recorder.node(2))
     builder.add_edge(START, "first")
@@ -141,9 +141,9 @@ def test_what_a_node_does_to_the_argument_of_its_send_does_not_show_in_the_check
         interrupt("stop")
         return {"done": [1]}
 
-    builder = StateGraph(Fan)
+    builder: Any = StateGraph(Fan)
     builder.add_node("plan", lambda _: {})
-    builder.add_node("work", work)  # type: ignore[type-var] # LangGraph gives a Send's argument
+    builder.add_node("work", work)
     builder.add_edge(START, "plan")
     builder.add_conditional_edges(
         "plan", lambda state: [Send("work", {"item": item}) for item in state["items"]], ["work"]

@@ -27,7 +27,7 @@ class State(TypedDict, total=False):
 
 
 def graph_of(first: Any, ran: list[str]) -> Any:
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("first", first)
     builder.add_node("second", lambda _: ran.append("second"))
     builder.add_edge(START, "first")
@@ -73,7 +73,7 @@ def test_a_handle_in_the_argument_of_a_send_is_refused_before_its_node_runs(
     durability: Any,
 ) -> None:
     ran: list[str] = []
-    first = lambda _: Command(goto=Send("second", {"a": BAD}))  # noqa: E731 - one line says it
+    first: Any = lambda _: Command(goto=Send("second", {"a": BAD}))  # noqa: E731 - one line says it
     with KeepsetSaver("memory:") as keeper:
         graph = keeper.bind(graph_of(first, ran))
         with pytest.raises(PolicyError, match=r"__pregel_tasks.*a\.b\[1\]\.c"):
@@ -112,7 +112,7 @@ def test_a_secret_type_is_withheld_and_the_run_goes_on_with_it(
     durability: Any, tmp_path: Path
 ) -> None:
     used: list[str] = []
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("first", lambda _: {"a": {"key": SecretStr(SECRET), "n": 1}})
     builder.add_node("second", lambda s: used.append(s["a"]["key"].get_secret_value()))
     builder.add_edge(START, "first")

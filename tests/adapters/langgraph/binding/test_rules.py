@@ -38,7 +38,7 @@ class State(TypedDict, total=False):
 
 
 def graph_of(first: Any, seen: list[Any], second: Any = None) -> Any:
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("first", first)
     builder.add_node("second", second or (lambda state: seen.append(dict(state))))
     builder.add_edge(START, "first")
@@ -111,7 +111,7 @@ def test_what_a_task_wrote_before_its_step_failed_is_stored_as_it_enters_the_sta
         message = "not today"
         raise RuntimeError(message)
 
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("gives", lambda _: GIVEN)
     builder.add_node("fails", fails)
     builder.add_edge(START, "gives")
@@ -171,7 +171,7 @@ ADDRESS = "jane.doe@example.org"
 
 def redacted(given: Any) -> list[AnyMessage]:
     """Messages without addresses, of whatever LangGraph takes for messages."""
-    messages = convert_to_messages(given if isinstance(given, list) else [given])
+    messages: Any = convert_to_messages(given if isinstance(given, list) else [given])
     return [
         message.model_copy(update={"content": re.sub(r"\S+@\S+", "[address]", message.text)})
         for message in messages
