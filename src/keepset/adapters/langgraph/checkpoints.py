@@ -23,6 +23,10 @@ OWN: Final = "langgraph#"
 VERSIONS: Final = "langgraph#versions"
 SEEN: Final = "langgraph#seen"
 MORE: Final = "langgraph#more"
+GRAPH: Final = "langgraph#graph"
+"""The graphs that wrote a checkpoint, where the saver knows them."""
+ASKED: Final = "langgraph#asked"
+"""A pending write of our own: what a task has asked so far."""
 _SMALL: Final = ("v", "ts", "updated_channels")
 _APART: Final = frozenset(
     {"id", "channel_values", "channel_versions", "versions_seen", "updated_channels", "v", "ts"}
@@ -38,7 +42,7 @@ def _own(name: str) -> Field:
 
 
 OWN_FIELDS: Final[Mapping[str, Field]] = MappingProxyType(
-    {name: _own(name) for name in (VERSIONS, SEEN)}
+    {name: _own(name) for name in (VERSIONS, SEEN, GRAPH, ASKED)}
 )
 """The fields that a checkpoint has beside its channels; `MORE` goes through the detectors."""
 

@@ -1,0 +1,247 @@
+"""A thread and the graph that goes on with it: what wrote it, whether they fit, what has moved."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.pregel import Pregel
+from langgraph.types import Command
+
+from keepset.adapters.langgraph.address import Address
+from keepset.adapters.langgraph.checkpoints import GRAPH, SEEN, VERSIONS
+from keepset.adapters.langgraph.compare import Present, Standing, reasons
+from keepset.adapters.langgraph.graph import Structure, read_structure, structure_of_graph
+from keepset.adapters.langgraph.needs import Needs
+from keepset.adapters.langgraph.renaming import (
+    Place,
+    Renames,
+    moved_checkpoint,
+    moved_tasks,
+    moved_writes,
+)
+from keepset.adapters.langgraph.standing import Task, tasks_of
+from keepset.contracts import Contract
+from keepset.errors import SchemaError
+from keepset.run.hosted import Stored
+from keepset.verdict.resume import Reason, weigh
+from keepset.verdict.status import Resume
+
+T = TypeVar("T")
+
+RESUMING: Final = "__keepset_resuming"
+"""Key of a configurable: whether a bound graph was called to go on, and not with a new input."""
+
+_NESTED: Final = "__pregel_task_id"
+_NESTED_RESUMING: Final = "__pregel_resuming"
+_START: Final = "__start__"
+_REMEMBERED: Final = 1024
+
+_log = logging.getLogger("keepset")
+_read = lru_cache(maxsize=256)(read_structure)
+
+
+class Bounded(OrderedDict[Any, T]):
+    """A mapping that forgets what was put into it first; any thread may use it."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        super().__init__()
+        self._lock = threading.Lock()
+
+    def put(self, key: Any, value: T) -> None:
+        """Put a value in, as the newest one."""
+        with self._lock:
+            self.pop(key, None)
+            self[key] = value
+            while len(self) > _REMEMBERED:
+                self.popitem(last=False)
+
+
+class Graphs:
+    """The graphs of a binding, by namespace, and the threads that they go on with."""
+
+    def __init__(
+        self,
+        graph: Pregel[Any, Any, Any, Any],
+        contracts: Mapping[str, Contract],
+        renamed: Mapping[str, str],
+    ) -> None:
+        """Describe a graph and those inside it.
+
+        Args:
+            graph: The graph as it was compiled.
+            contracts: The contracts of all of them, by namespace without the ids of tasks.
+            renamed: The present name of each node that had another, by the one that it had.
+
+        Raises:
+            UsageError: ``langgraph.renamed``: what is declared contradicts the graph.
+        """
+        inner = {n: one for n, one in graph.get_subgraphs(recurse=True) if isinstance(one, Pregel)}
+        graphs = {n: one for n, one in {"": graph, **inner}.items() if n in contracts}
+        self.renames = Renames(renamed, {node for one in graphs.values() for node in one.nodes})
+        self._present = {name: self._of(one, contracts[name]) for name, one in graphs.items()}
+        self._written = {name: present.structure.text for name, present in self._present.items()}
+        self._roots: Bounded[Mapping[str, str]] = Bounded()
+        self._places: Bounded[str] = Bounded()
+        self._removed: Bounded[list[str]] = Bounded()
+        self._told: Bounded[None] = Bounded()
+
+    def _of(self, graph: Pregel[Any, Any, Any, Any], contract: Contract) -> Present:
+        structure = structure_of_graph(graph, contract)
+        return Present(structure, contract, Needs(graph), self.renames)
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def written(self, namespace: str) -> dict[str, str] | None:
+        """Give what is stored of the graphs with a checkpoint: it changes only when they do.
+
+        Inside a task nothing is stored: what wrote it is what wrote the thread at that time.
+        """
+        if not namespace:
+            return self._written
+        own = self._written.get(namespace)
+        return None if own is None else {"": own}
+
+    def removed(self, to: Address) -> list[str]:
+        """Give the channels that go with the checkpoint after one, once."""
+        return self._removed.pop((to.thread, to.namespace, to.checkpoint), [])
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def located(self, to: Address) -> Address:
+        """Give the address under which a namespace lies whose tasks had other ids."""
+        parts = to.namespace.split("|")
+        for length in range(len(parts), 0, -1):
+            place = self._places.get((to.thread, "|".join(parts[:length])))
+            if place is not None:
+                return replace(to, namespace="|".join((place, *parts[length:])))
+        return to
+
+    def check(self, config: Mapping[str, Any], asked: Address, stored: Stored) -> None:
+        """Refuse to go on with a thread that does not fit; note what goes on the way.
+
+        Raises:
+            SchemaError: ``langgraph.node-gone``, ``langgraph.channel-changed``,
+                ``langgraph.field-lost`` or ``langgraph.field-gained``.
+        """
+        found = list(self.reasons(asked, stored, resuming=is_resuming(config)))
+        report = weigh(found)
+        if report.verdict is not Resume.AS_IS:
+            worst = report.reasons[0]
+            raise SchemaError(worst.message, code=worst.code, hint=worst.hint)
+        for reason in found:
+            key = (asked.thread, asked.namespace, reason.message)
+            if key not in self._told:
+                self._told.put(key, None)
+                _log.warning("thread %s: %s", asked.thread, reason.message)
+
+    def reasons(self, asked: Address, stored: Stored, *, resuming: bool) -> Iterator[Reason]:
+        """Say what stands between a stored checkpoint and the graph of its namespace."""
+        now = self._present.get(without_tasks(asked.namespace))
+        if now is None:
+            return
+        old = self._old(asked, stored)
+        if old is not None and old.text == now.structure.text:
+            return
+        tasks = _tasks(old, stored) if resuming else ()
+        yield from reasons(Standing(old, tasks, *_values(stored)), now)
+
+    def _old(self, asked: Address, stored: Stored) -> Structure | None:
+        """Give the graph that wrote a checkpoint; None where no bound one did."""
+        own = stored.values.get(GRAPH)
+        if isinstance(own, dict):
+            if not asked.namespace:
+                self._roots.put(asked.thread, own)
+            text = own.get("")
+        else:
+            root = self._roots.get(asked.thread) or {}
+            text = root.get(without_tasks(stored.line.namespace))
+        return None if text is None else _read(text)
+
+    def shown(self, found: CheckpointTuple, asked: Address, stored: Stored) -> CheckpointTuple:
+        """Give a checkpoint as the present graph calls what is in it.
+
+        What it does not have any more is left out of the versions for a run, which would else take
+        it for a change that is yet to be dealt with.
+        """
+        now = self._present.get(without_tasks(asked.namespace))
+        old = self._old(asked, stored)
+        if now is None or (old is not None and old.text == now.structure.text):
+            return found
+        checkpoint: Any = moved_checkpoint(found.checkpoint, self.renames)
+        step = found.metadata.get("step", -1) + 1
+        place = Place(
+            found.checkpoint["id"],
+            found.checkpoint["v"],
+            step,
+            stored.line.namespace,
+            asked.namespace,
+        )
+        tasks = list(moved_tasks(_tasks(old, stored), now.structure, self.renames, place))
+        for task in tasks:
+            self._places.put((asked.thread, task.is_in), task.was_in)
+        writes: Any = moved_writes(found.pending_writes or [], tasks, self.renames)
+        if asked.loop:
+            self._forget_versions(checkpoint, asked, now.structure)
+        return found._replace(checkpoint=checkpoint, pending_writes=writes)
+
+    def _forget_versions(self, checkpoint: dict[str, Any], asked: Address, now: Structure) -> None:
+        versions = checkpoint["channel_versions"]
+        gone = {name for name in versions if now.kind(name) is None}
+        ours = sorted(
+            name for name in gone & checkpoint["channel_values"].keys() if ":" not in name
+        )
+        if ours:
+            self._removed.put((asked.thread, asked.namespace, checkpoint["id"]), ours)
+        checkpoint["channel_versions"] = {n: v for n, v in versions.items() if n not in gone}
+        checkpoint["versions_seen"] = {
+            node: {name: version for name, version in seen.items() if name not in gone}
+            for node, seen in checkpoint["versions_seen"].items()
+        }
+
+
+def _tasks(old: Structure | None, stored: Stored) -> tuple[Task, ...]:
+    values = stored.values
+    return tasks_of(old, values, values.get(VERSIONS, {}), values.get(SEEN, {}))
+
+
+def _values(stored: Stored) -> tuple[dict[str, Any], frozenset[str]]:
+    """Give the channels that have a value, and all fields that have one or were given one."""
+    values = {name: value for name, value in stored.values.items() if "#" not in name}
+    entered = values.get(_START)
+    given = {*values, *(write.channel for write in stored.writes)}
+    if isinstance(entered, dict):
+        given |= {name for name in entered if isinstance(name, str)}
+    return values, frozenset(given)
+
+
+def is_resuming(config: Mapping[str, Any]) -> bool:
+    """Tell whether a run goes on with what is next, and does not begin with a new input."""
+    configurable = config.get("configurable") or {}
+    key = _NESTED_RESUMING if _NESTED in configurable else RESUMING
+    return bool(configurable.get(key, True))
+
+
+def calling(given: object, config: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Give the config of a call of a bound graph, which says whether the call is to go on."""
+    own = dict(config or {})
+    configurable = dict(own.get("configurable") or {})
+    if _NESTED not in configurable:
+        own["configurable"] = {
+            **configurable,
+            RESUMING: given is None or isinstance(given, Command),
+        }
+    return own
+
+
+def without_tasks(namespace: str) -> str:
+    """Take the ids of tasks and the numbers of calls out of a namespace."""
+    parts = (part.split(":", maxsplit=1)[0] for part in namespace.split("|"))
+    return "|".join(part for part in parts if not part.isdigit())
