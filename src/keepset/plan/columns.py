@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from keepset.codec import Codec, Dictionary
+import msgspec
+
+from keepset.codec import Codec, Dictionary, array_header
+from keepset.delta import begins_alone
 from keepset.errors import IntegrityError
 from keepset.plan.digests import check_segment, damaged, place
 from keepset.plan.groups import POINTER, REFERS, Body, Group, Reference
@@ -14,68 +18,168 @@ from keepset.plan.headers import read_seqs
 from keepset.plan.rows import SegmentRow
 from keepset.plan.steps import UNPACKED_LIMIT, unframe
 
+_CUT_FROM = 8 * 1024
+"""Bytes of a segment from which on it is worth a look which of its differences are needed."""
+
+_PARTS = msgspec.msgpack.Decoder(tuple[list[int], int, list[msgspec.Raw]])
+
 
 @dataclass(frozen=True, slots=True)
 class FieldSegment:
-    """One field's differences over some steps, unpacked.
+    """Neighbouring differences of one field, unpacked.
 
     Attributes:
-        previous: Seq of the field's difference before the first one here, 0 for none.
-        pairs: Seq and difference, in order of seq.
+        previous: Seq of the field's difference before the first one in the segment, 0 for none.
+        seqs: Seqs of the differences here, rising.
+        ops: The differences.
         each: Bytes of a difference, on the average.
+        plain: Whether they surely hold values of plain types alone.
     """
 
     previous: int
-    pairs: Sequence[tuple[int, list[Any]]]
+    seqs: Sequence[int]
+    ops: Sequence[Any]
     each: int
+    plain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FieldColumn:
-    """One field's differences over many steps, unpacked.
-
-    Attributes:
-        segments: The segments, in order.
-        group: The newest group, as its writer remembers it.
-    """
-
-    segments: Sequence[FieldSegment]
-    group: Group
-
-
-def read_column(rows: Sequence[SegmentRow], codec: Codec, *, whole: bool = False) -> FieldColumn:
+def read_column(rows: Sequence[SegmentRow], codec: Codec) -> list[FieldSegment]:
     """Unpack segments of one field of a line.
 
     Args:
         rows: The segments in order, from one that begins a group on; at least one.
         codec: The codec of the values.
-        whole: Whether all are decoded; else those before the whole value that the newest stands on
-            are only unpacked, since later ones refer to their bytes.
 
     Raises:
         IntegrityError: A row is not what its digest says, or one that another refers to is missing.
         DecodeError: The codec cannot read a value.
     """
     opener = _Opener()
+    return [_decode(row, opener.open(row), codec) for row in rows]
+
+
+def read_needed(rows: Sequence[SegmentRow], until: int, codec: Codec) -> list[FieldSegment]:
+    """Unpack of a field's segments what the value at a position needs.
+
+    What comes before its last whole value is only opened, since later segments repeat bytes of it;
+    where that costs nothing it is there as well.
+
+    Args:
+        rows: See `read_column`; none begins after the position.
+        until: The position.
+        codec: The codec of the values.
+
+    Raises:
+        IntegrityError: See `read_column`.
+        DecodeError: The codec cannot read a value that is needed.
+    """
+    opener = _Opener()
     segments: list[FieldSegment] = []
-    base = 0 if whole else rows[-1].base
+    base, newest = rows[-1].base, rows[-1]
     for row in rows:
         body = opener.open(row)
-        if row.last >= base:
+        if row.last < base:
+            continue
+        if row is newest or not segments:  # one between holds no whole value
+            segments.append(_needed(row, body, until, codec))
+        else:
             segments.append(_decode(row, body, codec))
-    return FieldColumn(segments, opener.group(rows[-1], segments[-1]))
+    return segments
+
+
+def packed_ops(rows: Sequence[SegmentRow], since: int, until: int) -> list[msgspec.Raw] | None:
+    """Give a field's differences from one position to another without unpacking them.
+
+    Args:
+        rows: See `read_column`.
+        since: The first position.
+        until: The last position.
+
+    Returns:
+        The packed differences; None where only unpacking can tell them apart.
+
+    Raises:
+        IntegrityError: See `read_column`.
+    """
+    opener = _Opener()
+    found: list[msgspec.Raw] = []
+    for row in rows:
+        body = opener.open(row)
+        if row.last >= since:
+            parts = _split(row, body)
+            if parts is None:
+                return None
+            seqs, _, packed = parts
+            found += packed[bisect_left(seqs, since) : bisect_right(seqs, until)]
+    return found
+
+
+def newest_group(rows: Sequence[SegmentRow], codec: Codec) -> Group:
+    """Give the newest group of a field, as its writer remembers it.
+
+    Args:
+        rows: See `read_column`.
+        codec: The codec of the values.
+
+    Raises:
+        IntegrityError: See `read_column`.
+        DecodeError: The codec cannot read a value.
+    """
+    opener = _Opener()
+    for row in rows:
+        body = opener.open(row)
+    parts = _split(row, body)
+    if parts is not None:
+        return opener.group(row, parts[0], parts[1])
+    segment = _decode(row, body, codec)
+    return opener.group(row, segment.seqs, segment.previous)
+
+
+def _needed(row: SegmentRow, body: bytes, until: int, codec: Codec) -> FieldSegment:
+    """Unpack a segment from its last whole value up to a position, where the rest is worth it."""
+    parts = _split(row, body) if len(body) >= _CUT_FROM else None
+    if parts is None:
+        return _until(_decode(row, body, codec), until)
+    seqs, previous, packed = parts
+    stop = bisect_right(seqs, until)
+    start = next((at for at in range(stop - 1, 0, -1) if begins_alone(packed[at])), 0)
+    if stop - start == len(seqs):
+        return _decode(row, body, codec)
+    needed = b"".join((array_header(stop - start), *packed[start:stop]))
+    ops, plain = codec.unpack_noting(needed)
+    return FieldSegment(previous, seqs[start:stop], ops, len(body) // len(seqs), plain)
+
+
+def _until(all_of_it: FieldSegment, until: int) -> FieldSegment:
+    stop = bisect_right(all_of_it.seqs, until)
+    if stop == len(all_of_it.seqs):
+        return all_of_it
+    seqs, ops = all_of_it.seqs[:stop], all_of_it.ops[:stop]
+    return FieldSegment(all_of_it.previous, seqs, ops, all_of_it.each, all_of_it.plain)
+
+
+def _split(row: SegmentRow, body: bytes) -> tuple[list[int], int, list[msgspec.Raw]] | None:
+    """Cut a segment into its packed differences, with their seqs and the seq before them.
+
+    None where that fails: values that are nested too deep, or damage that decoding names.
+    """
+    try:
+        gaps, gap, packed = _PARTS.decode(body)
+    except (RecursionError, msgspec.DecodeError):
+        return None
+    seqs = read_seqs(gaps, row)
+    return (seqs, row.first - gap, packed) if len(packed) == len(seqs) else None
 
 
 def _decode(row: SegmentRow, body: bytes, codec: Codec) -> FieldSegment:
-    columns = codec.unpack(body)
+    columns, plain = codec.unpack_noting(body)
     if type(columns) is not list or len(columns) != 3:  # noqa: PLR2004 - gaps, gap, differences
         raise damaged(place(row))
     gaps, gap, ops = columns
     seqs = read_seqs(gaps, row)
     if type(ops) is not list or len(ops) != len(seqs) or type(gap) is not int:
         raise damaged(place(row))
-    pairs = list(zip(seqs, ops, strict=True))
-    return FieldSegment(row.first - gap, pairs, len(body) // len(pairs))
+    return FieldSegment(row.first - gap, seqs, ops, len(body) // len(seqs), plain)
 
 
 class _Opener:
@@ -125,10 +229,10 @@ class _Opener:
         self._reference = Reference(first, Dictionary(b"".join(pieces)))
         return self._reference.dictionary
 
-    def group(self, row: SegmentRow, newest: FieldSegment) -> Group:
+    def group(self, row: SegmentRow, seqs: Sequence[int], previous: int) -> Group:
         """Give the group that the last row belongs to."""
         _, data = self._bodies.pop()
-        body = Body([seq for seq, _ in newest.pairs], row.base, newest.previous, data)
+        body = Body(seqs, row.base, previous, data)
         if not body.is_written_like():
             raise damaged(place(row))
         size = self._size - len(data)

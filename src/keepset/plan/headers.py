@@ -185,10 +185,10 @@ def read_seqs(gaps: object, row: SegmentRow) -> list[int]:
     Raises:
         IntegrityError: They are not.
     """
-    if type(gaps) is not list or not gaps or not all(type(gap) is int for gap in gaps):
+    if type(gaps) is not list or set(map(type, gaps)) != {int}:
         raise damaged(place(row))
     seqs = list(accumulate(gaps))
-    if seqs[0] != row.first or seqs[-1] != row.last or any(a >= b for a, b in pairwise(seqs)):
+    if seqs[0] != row.first or seqs[-1] != row.last or min(gaps[1:], default=1) < 1:
         raise damaged(place(row))
     return seqs
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from keepset.delta import ABSENT, Change, Flat, Frozen, Rolled, flatten, roll, whole
 from keepset.plan.large import Large
+from keepset.plan.later import total
 from keepset.plan.packing import NO_PACKS, Packs
 from keepset.plan.steps import TailStep
 
@@ -115,12 +117,12 @@ class LineMemory:
     @property
     def size(self) -> int:
         """Bytes that the memory takes, nearly."""
-        fields = sum([field.size for field in self.fields.values()])
+        fields = total(self.fields, attrgetter("size"))
         return fields + sum([step.size for step in self.tail]) + self.packs.memory
 
     def on(self, line: int) -> LineMemory:
         """The same memory, once the line has its number."""
-        return replace(self, line=line)
+        return self if line == self.line else replace(self, line=line)
 
 
 SMALL_CHAIN = 512

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from keepset.plan.groups import Body, Group
 from keepset.plan.headers import PackedHeaders
+from keepset.plan.later import total
 from keepset.plan.rows import SegmentRow
 from keepset.plan.steps import Difference, TailStep
 
@@ -40,7 +42,7 @@ class Packs:
     @property
     def memory(self) -> int:
         """Bytes of memory that they take, nearly."""
-        return sum([group.memory for group in self.groups.values()])
+        return total(self.groups, attrgetter("memory"))
 
 
 NO_PACKS = Packs()

@@ -3,144 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from msgspec import Raw
+
 from keepset.codec import Codec
-from keepset.delta import MISSING, apply, blob_refs, freeze, stands_alone
+from keepset.delta import MISSING, Frozen, apply_all, freeze, joined
 from keepset.errors import IntegrityError
-from keepset.plan.columns import FieldColumn, read_column
+from keepset.plan.chains import Chain, Chains, Loose, unpacked
+from keepset.plan.columns import newest_group, packed_ops
+from keepset.plan.groups import Group
 from keepset.plan.headers import unpack_headers
+from keepset.plan.later import Later
 from keepset.plan.memory import FieldMemory, LineMemory
 from keepset.plan.packing import NO_PACKS, Packs
 from keepset.plan.reads import Loaded
-from keepset.plan.rows import BlobRow, LineRow, Past, StepRow
-from keepset.plan.steps import Difference, TailStep, remembered, split_changes, unframe
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """One field's differences, from the last whole value on.
-
-    Attributes:
-        base: Seq of the whole value.
-        last: Seq of the last difference.
-        ops: The differences, unpacked; the first is the whole value or the field's absence.
-        size: Bytes that they take, packed.
-    """
-
-    base: int
-    last: int
-    ops: tuple[list[Any], ...]
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Chains:
-    """All fields' chains at a position; the unpacked steps of the line itself, and its segments."""
-
-    fields: Mapping[str, Chain]
-    tail: tuple[TailStep, ...]
-    packs: Packs = NO_PACKS
-
-    def refs(self) -> dict[bytes, int]:
-        """The large values that the chains refer to: size by digest."""
-        ops = (op for chain in self.fields.values() for op in chain.ops)
-        return {ref.digest: ref.size for op in ops for ref in blob_refs(op)}
-
-
-@dataclass(slots=True)
-class _Column:
-    """A field's differences as they are gathered: bases as they come by, ops from the last base."""
-
-    name: str
-    base: int = 0
-    last: int = 0
-    ops: list[list[Any]] = field(default_factory=list)
-    size: int = 0
-
-    def add(self, seq: int, previous: int, op: object, size: int) -> None:
-        if type(op) is not list or not op:
-            raise _broken(self.name)
-        if stands_alone(op):
-            self.base, self.ops, self.size = seq, [], 0
-        elif self.ops and previous != self.last:
-            raise _broken(self.name)
-        self.last = seq
-        self.ops.append(op)
-        self.size += size
-
-
-def gather(loaded: Loaded, codec: Codec) -> Chains:
-    """Put together what was loaded, oldest line first.
-
-    Raises:
-        IntegrityError: A row is damaged, or a difference has no whole value to stand on.
-        DecodeError: The codec cannot read a value.
-    """
-    columns: dict[str, _Column] = {}
-    tail: tuple[TailStep, ...] = ()
-    packs = NO_PACKS
-    for past, until in reversed(_bounded(loaded)):
-        groups = {}
-        for name, rows in groupby(past.segments, attrgetter("field")):
-            read = read_column(tuple(rows), codec)
-            groups[name] = read.group
-            _add_segments(_column(columns, name), read, until)
-        packs = Packs(None, groups)
-        tail = tuple(_tail_step(step, columns, codec) for step in past.steps)
-    for name, column in columns.items():
-        if not column.ops or not stands_alone(column.ops[0]):
-            raise _broken(name)
-    chains = {name: Chain(c.base, c.last, tuple(c.ops), c.size) for name, c in columns.items()}
-    return Chains(chains, tail, packs)
-
-
-def _bounded(loaded: Loaded) -> list[tuple[Past, int]]:
-    """Give each line's rows with the last seq that belongs to the position."""
-    bounded: list[tuple[Past, int]] = []
-    until = loaded.seq
-    for past in loaded.pasts:
-        bounded.append((past, until))
-        until = min(until, past.line.parent_seq)
-    return bounded
-
-
-def _column(columns: dict[str, _Column], name: str) -> _Column:
-    column = columns.get(name)
-    if column is None:
-        column = columns[name] = _Column(name)
-    return column
-
-
-def _add_segments(column: _Column, read: FieldColumn, until: int) -> None:
-    for segment in read.segments:
-        previous = segment.previous
-        for seq, op in segment.pairs:
-            if seq > until:  # a segment may reach beyond the position
-                return
-            column.add(seq, previous, op, segment.each)
-            previous = seq
-
-
-def _tail_step(step: StepRow, columns: dict[str, _Column], codec: Codec) -> TailStep:
-    changes: dict[str, Difference] = {}
-    for name, (previous, packed) in split_changes(step).items():
-        column = _column(columns, name)
-        column.add(step.seq, previous, codec.unpack(packed), len(packed))
-        changes[name] = Difference(packed, column.base, previous)
-    return remembered(step, changes)
-
-
-def _broken(name: str) -> IntegrityError:
-    return IntegrityError(
-        f"the differences of field {name} do not stand on a whole value",
-        code="integrity.chain",
-        hint="Run `keepset verify` to see what else is damaged, and restore from a backup.",
-    )
+from keepset.plan.rows import BlobRow, LineRow, StepRow
+from keepset.plan.steps import unframe
 
 
 class Blobs(Mapping[bytes, Any]):
@@ -188,9 +70,7 @@ def rebuild(chains: Chains, blobs: Mapping[bytes, Any]) -> dict[str, Any]:
     """Apply every chain: the stored values by field; a field that is absent is not in it."""
     values: dict[str, Any] = {}
     for name, chain in chains.fields.items():
-        value: Any = MISSING
-        for op in chain.ops:
-            value = apply(value, op, blobs)
+        value = apply_all(MISSING, chain.ops, blobs)
         if value is not MISSING:
             values[name] = value
     return values
@@ -207,16 +87,16 @@ def header_at(loaded: Loaded) -> StepRow | None:
 def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: Codec) -> LineMemory:
     """Make a writer's memory of the line that was loaded, before anybody can change the values.
 
+    Pictures are taken when the first save asks for them, from the rows that were loaded, so that
+    who only reads does not pay for them. Those of fields with large values, which are not in these
+    rows, are taken now.
+
     Args:
         loaded: What was loaded, at the newest checkpoint of a line or at a fork point.
         chains: Its chains.
         values: The values that the chains gave.
         codec: The codec that a save will use.
     """
-    fields: dict[str, FieldMemory] = {}
-    for name, chain in chains.fields.items():
-        frozen = freeze(values[name], codec.pack) if name in values else None
-        fields[name] = FieldMemory(frozen, frozen, chain.base, chain.last, chain.size)
     line, header = loaded.line, header_at(loaded)
     fresh = line is None or loaded.seq <= line.parent_seq
     return LineMemory(
@@ -224,12 +104,62 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
         seq=loaded.seq,
         head=0 if fresh else loaded.seq,
         checkpoint=header.checkpoint if header else "",
-        fields=fields,
+        fields=_fields(loaded, chains, values, codec),
         tail=() if fresh else chains.tail,
-        packs=NO_PACKS if fresh else chains.packs,
+        packs=NO_PACKS if fresh else _packs(chains, codec),
         whole=fresh and line is not None and line.parent is not None and line.depth == 0,
         blobs=frozenset(chains.refs()),
     )
+
+
+def _fields(
+    loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: Codec
+) -> Later[FieldMemory]:
+    made: dict[str, FieldMemory] = {}
+    makers: dict[str, Callable[[], FieldMemory]] = {}
+    for name, chain in chains.fields.items():
+        if name not in values:
+            made[name] = _field(chain, None)
+        elif chain.refs():
+            made[name] = _field(chain, freeze(values[name], codec.pack))
+        else:
+            makers[name] = partial(_pictured, name, replace(chain, ops=()), codec)
+    kept = sum(len(row.data) for past in loaded.pasts for row in past.segments)
+    return Later(made, makers, kept)
+
+
+def _packs(chains: Chains, codec: Codec) -> Packs:
+    makers: dict[str, Callable[[], Group]] = {
+        name: partial(newest_group, rows, codec) for name, rows in chains.segments.items()
+    }
+    return Packs(None, Later({}, makers))
+
+
+def _pictured(name: str, chain: Chain, codec: Codec) -> FieldMemory:
+    """Take the picture of the value at the end of a chain, from the rows that it lies in."""
+    data = _cut_out(chain) if chain.plain else None
+    if data is not None:
+        return _field(chain, Frozen(data))
+    value = apply_all(MISSING, unpacked(name, chain.pieces, codec), {})
+    return _field(chain, freeze(value, codec.pack))
+
+
+def _cut_out(chain: Chain) -> bytes | None:
+    """Give the packed value at the end of a chain without unpacking it; None where that fails."""
+    ops: list[bytes | Raw] = []
+    for piece in chain.pieces:
+        if isinstance(piece, Loose):
+            ops.append(piece.op)
+            continue
+        some = packed_ops(piece.rows, chain.base, piece.until)
+        if some is None:
+            return None
+        ops += some
+    return joined(ops)
+
+
+def _field(chain: Chain, picture: Frozen | None) -> FieldMemory:
+    return FieldMemory(picture, picture, chain.base, chain.last, chain.size)
 
 
 def branch_off(memory: LineMemory, line: LineRow) -> LineMemory:

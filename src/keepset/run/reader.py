@@ -7,9 +7,10 @@ from typing import Any
 
 from keepset.codec import Codec
 from keepset.errors import IntegrityError, NotFoundError, UsageError
+from keepset.plan.chains import Chains, gather
 from keepset.plan.project import is_pin
 from keepset.plan.reads import FindRun, Found, Load, Loaded, ReadBlobs
-from keepset.plan.rebuild import Blobs, Chains, gather, rebuild
+from keepset.plan.rebuild import Blobs, rebuild
 from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, RunKey, RunRow, StepRow
 from keepset.plan.search import locate, newest_headers
