@@ -153,8 +153,12 @@ def _short(task: str) -> str | bytes:
     return number.bytes if str(number) == task else task
 
 
-def unbundled(row: WriteRow) -> Iterator[tuple[int, WriteRow]]:
+def unbundled(row: WriteRow, only: int | None = None) -> Iterator[tuple[int, WriteRow]]:
     """Take a bundle apart: the writes, each with the seq of its checkpoint.
+
+    Args:
+        row: The bundle.
+        only: The seq of the checkpoint whose writes are asked for; None for all.
 
     Raises:
         IntegrityError: It is not what was written.
@@ -171,6 +175,8 @@ def unbundled(row: WriteRow) -> Iterator[tuple[int, WriteRow]]:
         if not all(isinstance(part, kind) for part, kind in zip(entry, kinds, strict=True)):
             raise broken()
         seq, task, path, index, channel, value = entry
+        if only not in (None, seq):
+            continue
         name = str(uuid.UUID(bytes=task)) if type(task) is bytes else task
         one = WriteRow(name, path, index, channel, value)
         yield seq, replace(one, digest=write_digest(one))
@@ -204,7 +210,7 @@ def writes_at(seq: int, rows: Iterable[WriteRow]) -> list[WriteRow]:
         if row.index != BUNDLE:
             own.append(row)
             continue
-        found |= {(one.task, one.index): one for at, one in unbundled(row) if at == seq}
+        found |= {(one.task, one.index): one for _, one in unbundled(row, seq)}
     for row in own:
         if row.index < 0 or (row.task, row.index) not in found:
             found[row.task, row.index] = row

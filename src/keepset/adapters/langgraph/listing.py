@@ -68,11 +68,12 @@ def pages(threads: Threads, asked: Query, after: str) -> Flow[list[str]]:
     return [summary.run.key.run_id for summary in runs]
 
 
-def select(threads: Threads, thread: Thread, asked: Query) -> Flow[list[Pick]]:
+def select(threads: Threads, thread: Thread, asked: Query, limit: int | None) -> Flow[list[Pick]]:
     """Choose checkpoints of a thread by their headers, the highest id first."""
     picks: list[Pick] = []
+    most = None if asked.checkpoint or asked.before or asked.having else limit
     with thread.named(asked.namespace or ""):
-        for line, rows in (yield from thread.reader.headers(asked.namespace)):
+        for line, rows in (yield from thread.reader.headers(asked.namespace, most)):
             codec = threads.surface(thread, line.namespace).guard.codec
             for row in rows:
                 outside = asked.before and row.checkpoint >= asked.before
@@ -84,7 +85,7 @@ def select(threads: Threads, thread: Thread, asked: Query) -> Flow[list[Pick]]:
                     if not _says(said, asked.having):
                         continue
                 picks.append((line, row))
-    return sorted(picks, key=lambda pick: pick[1].checkpoint, reverse=True)
+    return sorted(picks, key=lambda pick: pick[1].checkpoint, reverse=True)[:limit]
 
 
 def _says(metadata: Mapping[str, Any], having: Mapping[str, Any]) -> bool:
@@ -100,10 +101,12 @@ def _says(metadata: Mapping[str, Any], having: Mapping[str, Any]) -> bool:
 def states(threads: Threads, thread: Thread, picks: Sequence[Pick]) -> Flow[list[CheckpointTuple]]:
     """Load what was chosen; what has gone meanwhile is left out."""
     found: list[CheckpointTuple] = []
+    near: dict[tuple[LineRow, int], Mapping[str, Any]] = {}
     for line, row in picks:
         with thread.named(line.namespace):
             surface = threads.surface(thread, line.namespace)
-            stored = yield from thread.reader.on((line, row.seq), surface)
+            stored = yield from thread.reader.on((line, row.seq), surface, near)
             if stored is not None and stored.header.checkpoint == row.checkpoint:
+                near = {(line, row.seq): stored.values}
                 found.append(as_tuple(thread, stored, surface.guard.codec))
     return found

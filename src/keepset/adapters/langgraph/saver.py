@@ -184,7 +184,7 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
             after = ids[-1]
             for name in ids:
                 thread = self._threads.thread(name)
-                picks = self._drive(select(self._threads, thread, asked))[:left]
+                picks = self._drive(select(self._threads, thread, asked, left))
                 left = None if left is None else left - len(picks)
                 for start in range(0, len(picks), PAGE):
                     part = picks[start : start + PAGE]
@@ -204,7 +204,7 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
             after = ids[-1]
             for name in ids:
                 thread = self._threads.thread(name)
-                picks = (await self._adrive(select(self._threads, thread, asked)))[:left]
+                picks = await self._adrive(select(self._threads, thread, asked, left))
                 left = None if left is None else left - len(picks)
                 for start in range(0, len(picks), PAGE):
                     part = picks[start : start + PAGE]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from keepset.codec import Codec
 from keepset.errors import NotFoundError
 from keepset.plan.bundled import writes_at
-from keepset.plan.headers import all_headers, find_header
-from keepset.plan.reads import FindRun, Found, Headers, Loaded, ReadHeaders, ReadWrites
+from keepset.plan.reads import FindRun, Found, Loaded, ReadWrites
 from keepset.plan.rebuild import header_at, remember
 from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, StepRow
+from keepset.plan.search import locate, newest_headers
 from keepset.run.hosted.known import Known, Stored, Surface
 from keepset.run.pending import unpack_writes
 from keepset.run.reader import Reader
@@ -39,19 +40,21 @@ class HostReader:
         self._known.see(found.run, found.deletions)
         return found
 
-    def headers(self, namespace: str | None) -> Flow[list[tuple[LineRow, list[StepRow]]]]:
-        """The headers of all lines, or of those of one namespace; none where there is no run."""
-        rows = yield from self.rows(namespace)
-        return [(one.line, all_headers(one.steps, one.segments)) for one in rows]
+    def headers(
+        self, namespace: str | None, limit: int | None = None
+    ) -> Flow[list[tuple[LineRow, list[StepRow]]]]:
+        """The headers of all lines, or of those of one namespace, the newest of each line first.
 
-    def rows(self, namespace: str | None) -> Generator[Request, Any, tuple[Headers, ...]]:
-        """The rows that hold the headers."""
-        try:
-            run, rows = yield ReadHeaders(self._known.key, namespace)
-        except NotFoundError:
-            return ()
-        self._known.see(run)
-        headers: tuple[Headers, ...] = rows
+        Args:
+            namespace: The namespace; None for all.
+            limit: How many of each line at the most; None for all.
+        """
+        found = yield from self.look()
+        headers: list[tuple[LineRow, list[StepRow]]] = []
+        for line in found.lines:
+            if namespace in (None, line.namespace):
+                rows = yield from newest_headers(line.id, None, limit)
+                headers.append((line, rows))
         return headers
 
     def newest(self, namespace: str, surface: Surface, *, keep: bool) -> Flow[Stored | None]:
@@ -67,12 +70,14 @@ class HostReader:
         loaded, chains, values = yield from reader.load()
         self._known.see(loaded.found.run, loaded.found.deletions)
         if sum(row.namespace == namespace for row in loaded.found.lines) > 1:
-            heads = [one for one in (yield from self.headers(namespace)) if one[1]]
-            line, rows = max(heads, key=lambda one: one[1][-1].checkpoint, default=(None, []))
-            if line is None:
+            heads = [
+                (line, rows[0]) for line, rows in (yield from self.headers(namespace, 1)) if rows
+            ]
+            if not heads:
                 return None
-            if line != loaded.line or loaded.seq != rows[-1].seq:
-                loaded, chains, values = yield from reader.load(line.branch, seq=rows[-1].seq)
+            line, row = max(heads, key=lambda head: head[1].checkpoint)
+            if line != loaded.line or loaded.seq != row.seq:
+                loaded, chains, values = yield from reader.load(line.branch, seq=row.seq)
         if keep and loaded.line is not None and loaded.seq > loaded.line.parent_seq:
             self._known.keep(remember(loaded, chains, values, codec), loaded.line)
         return (yield from self._stored(loaded, values, codec))
@@ -84,8 +89,16 @@ class HostReader:
             return None
         return (yield from self.on(spot, surface))
 
-    def on(self, spot: Spot, surface: Surface) -> Flow[Stored | None]:
-        """The checkpoint at a spot; None where it is gone."""
+    def on(
+        self, spot: Spot, surface: Surface, near: Mapping[Spot, Mapping[str, Any]] | None = None
+    ) -> Flow[Stored | None]:
+        """The checkpoint at a spot; None where it is gone.
+
+        Args:
+            spot: Where it lies.
+            surface: What its values go through.
+            near: Values of other checkpoints that were just loaded, and that nobody has changed.
+        """
         line, seq = spot
         reader = self.values(line.namespace, surface.guard.codec)
         try:
@@ -93,22 +106,29 @@ class HostReader:
         except NotFoundError:  # pruned or deleted since
             self._known.forget()
             return None
-        return (yield from self._stored(loaded, values, surface.guard.codec))
+        return (yield from self._stored(loaded, values, surface.guard.codec, near or {}))
 
     def find(self, namespace: str, checkpoint: str) -> Generator[Request, Any, Spot | None]:
         """Find where a checkpoint lies; None where there is none of this id."""
         spot = self._known.places.get((namespace, checkpoint))
         if spot is not None:
             return spot
-        for one in (yield from self.rows(namespace)):
-            row = find_header(one.steps, one.segments, checkpoint)
-            if row is not None:
-                self._known.place(checkpoint, one.line, row.seq)
-                return one.line, row.seq
-        return None
+        try:
+            located = yield from locate(self._known.key, namespace, checkpoint)
+        except NotFoundError:  # there is no run
+            return None
+        if located is None:
+            return None
+        self._known.see(located.run)
+        self._known.place(checkpoint, located.line, located.row.seq)
+        return located.line, located.row.seq
 
     def _stored(
-        self, loaded: Loaded, values: Mapping[str, Any], codec: Codec
+        self,
+        loaded: Loaded,
+        values: Mapping[str, Any],
+        codec: Codec,
+        near: Mapping[Spot, Mapping[str, Any]] = MappingProxyType({}),
     ) -> Generator[Request, Any, Stored | None]:
         header, run = header_at(loaded), loaded.found.run
         if header is None or run is None:
@@ -117,6 +137,9 @@ class HostReader:
         rows = writes_at(loaded.seq, (yield ReadWrites(line.id, loaded.seq)))
 
         def later(gap: int) -> Flow[Mapping[str, Any]]:
+            known = near.get((line, loaded.seq + gap))
+            if known is not None:
+                return known
             reader = self.values(line.namespace, codec)
             _, _, others = yield from reader.load(line.branch, seq=loaded.seq + gap)
             return others

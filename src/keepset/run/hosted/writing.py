@@ -10,19 +10,17 @@ from typing import Any
 
 from keepset.errors import ConflictError, NotFoundError
 from keepset.plan.bundled import Bundle, Written, bundle
-from keepset.plan.headers import all_headers, find_header
 from keepset.plan.memory import LineMemory
-from keepset.plan.packing import NO_PACKS
 from keepset.plan.project import carried, project
-from keepset.plan.reads import Headers
 from keepset.plan.rebuild import remember
 from keepset.plan.record import Recorded, record
 from keepset.plan.recorder import Recorder
 from keepset.plan.requests import Fence, Flow, Request, Seen
 from keepset.plan.rows import BlobRow, LineRow, WriteRow
+from keepset.plan.search import newest_headers
 from keepset.plan.writes import DEEPEST, Begin, Claim, PutWrites, Save, Saved
 from keepset.run.hosted.known import HostStep, Known, Surface
-from keepset.run.hosted.reading import HostReader
+from keepset.run.hosted.reading import HostReader, Spot
 from keepset.run.pending import Batch, write_rows
 
 ATTEMPTS = 8
@@ -145,37 +143,35 @@ class HostWriter:
             return _Base(open_line.memory, open_line.row, written=written)
         if not step.parent:
             return (yield from self._root(step))
-        for one in (yield from self._reader.rows(step.namespace)):
-            row = find_header(one.steps, one.segments, step.parent)
-            if row is not None:
-                return (yield from self._on(step, surface, one, row.seq))
-        raise (yield from self._missing(step.parent))
+        spot = yield from self._reader.find(step.namespace, step.parent)
+        if spot is None:
+            raise (yield from self._missing(step.parent))
+        return (yield from self._on(step, surface, spot))
 
     def _root(self, step: HostStep) -> Generator[Request, Any, _Base]:
         """Begin without a parent: on the first line, or beside those that are there."""
         found = yield from self._reader.look()
         lines = [row for row in found.lines if row.namespace == step.namespace]
         if lines and step.follows:
-            heads = yield from self._reader.headers(step.namespace)
-            newest = max((rows[-1].checkpoint for _, rows in heads if rows), default="")
+            heads = yield from self._reader.headers(step.namespace, 1)
+            newest = max((rows[0].checkpoint for _, rows in heads if rows), default="")
             raise _overtaken(step, newest)
         return _Base(LineMemory(), begin=Begin() if lines else None)
 
-    def _on(
-        self, step: HostStep, surface: Surface, one: Headers, seq: int
-    ) -> Generator[Request, Any, _Base]:
+    def _on(self, step: HostStep, surface: Surface, spot: Spot) -> Generator[Request, Any, _Base]:
         """Load what a checkpoint is recorded on, where its parent lies."""
-        codec, line = surface.guard.codec, one.line
+        codec, (line, seq) = surface.guard.codec, spot
+        (newest,) = yield from newest_headers(line.id, None, 1)
+        if step.follows and newest.seq != seq:
+            rows = yield from newest_headers(line.id, None)
+            raise _overtaken(step, [row.checkpoint for row in rows if row.seq > seq][-1])
         reader = self._reader.values(step.namespace, codec)
         loaded, chains, values = yield from reader.load(line.branch, seq=seq)
         memory = remember(loaded, chains, values, codec)
-        after = [row for row in all_headers(one.steps, one.segments) if row.seq > seq]
-        if not after:
+        if newest.seq == seq:
             return _Base(memory, line)
-        if step.follows:
-            raise _overtaken(step, after[0].checkpoint)
         depth = 0 if line.depth + 1 > DEEPEST else line.depth + 1
-        memory = replace(memory, line=None, head=0, tail=(), packs=NO_PACKS, whole=depth == 0)
+        memory = replace(memory, line=None, head=0, tail=(), whole=depth == 0)
         return _Base(memory, begin=Begin(line.id, seq, depth))
 
     def _plan(self, step: HostStep, base: _Base, recorded: Recorded, surface: Surface) -> Save:
