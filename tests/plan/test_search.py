@@ -59,7 +59,7 @@ def rows_of(ids: Sequence[str]) -> list[StepRow]:
 
 def segments_of(rows: Sequence[StepRow]) -> list[SegmentRow]:
     return [
-        PackedHeaders(tuple(rows[at : at + EACH]), {}).pack(compressed=False)
+        PackedHeaders.of(rows[at : at + EACH], {}).pack(compressed=False)
         for at in range(0, len(rows), EACH)
     ]
 

@@ -16,13 +16,19 @@ from keepset.errors import IntegrityError, KeepsetError
 from tests.run.states import Chat
 
 
+def words(number: int) -> str:
+    """A kilobyte, of which a part is in no other one."""
+    digits = hashlib.sha512(b"%d" % number).hexdigest()
+    return " ".join([digits[at : at + 8] for at in range(0, 128, 8)] * 4 + ["word " * 90])
+
+
 def fill(path: Path, steps: int = 200) -> None:
     with ks.open(f"sqlite:///{path}") as store:
         run = store.run(Chat, "r")
         flags = {f"flag {number}": False for number in range(300)}
         state: dict[str, Any] = {"messages": [], "draft": "x" * 100, "flags": flags}
         for number in range(steps):
-            state["messages"].append({"n": number, "text": "word " * 9})
+            state["messages"].append({"n": number, "text": words(number)})
             state["draft"] = f"{number} " + "x" * 100
             flags[f"flag {number}"] = True
             saved = run.save("step", state, metadata={"n": number})
@@ -38,15 +44,15 @@ def damage(path: Path, *statements: str) -> None:
 
 
 NOTICED_BY_VERIFY = [
-    "delete from segment where field = 'flags' and first = 97",
+    "delete from segment where field = 'flags' and first = 1",
     "delete from step where id = (select min(id) from step)",
-    "delete from segment where field = 'messages' and first = 81",
+    "delete from segment where field = 'messages' and first = 65",
     "delete from segment where field = 'messages' and last = 160",
     "delete from segment where field = '' and first = 65",
     "update segment set data = x'00' where field = 'draft' and first = 1",
-    "update segment set first = first + 1 where field = 'messages' and first = 81",
-    "update segment set base = base + 1 where field = 'messages' and first = 81",
-    "update segment set start = 81 where field = 'messages' and first = 81",
+    "update segment set first = first + 1 where field = 'messages' and first = 65",
+    "update segment set base = base + 1 where field = 'messages' and first = 65",
+    "update segment set start = 65 where field = 'messages' and first = 65",
     "update step set status = 'done' where id = (select max(id) from step)",
     "update step set at = at + 1 where id = (select max(id) from step)",
     "update step set changes = x'80' where id = (select max(id) from step)",
@@ -71,8 +77,8 @@ def test_verify_notices_a_row_that_is_missing_or_changed(tmp_path: Path, stateme
 
 
 NOTICED_BY_LOADING = [
-    "delete from segment where field = 'flags' and first = 97",
-    "delete from segment where field = 'messages' and first = 81",
+    "delete from segment where field = 'flags' and first = 1",
+    "delete from segment where field = 'messages' and first = 65",
     "delete from segment where field = 'messages' and last = 192",
     "delete from step where id = (select min(id) from step)",
     "update step set changes = x'80' where id = (select max(id) from step)",

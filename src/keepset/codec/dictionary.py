@@ -8,7 +8,7 @@ import zstandard
 
 from keepset.codec.envelope import decompress
 
-_LEVEL: Final = 5
+_LEVEL: Final = 3
 _TABLES: Final = 3
 
 

@@ -28,8 +28,9 @@ _HIGHEST_RATIO: Final = 1 << 15
 
 
 _IDLE: Final[list[zstandard.ZstdDecompressor]] = []
-"""Decompressors that nobody uses: to make one takes longer than most frames do. Each is taken by
-one thread at a time, for which taking it from a list is enough."""
+_IDLE_COMPRESSORS: Final[list[zstandard.ZstdCompressor]] = []
+"""What nobody uses: to make one takes longer than most frames do. Each is taken by one thread at
+a time, for which taking it from a list is enough."""
 
 _MOST_IDLE: Final = 8
 
@@ -98,7 +99,14 @@ def decode(data: bytes, codec: Codec | None = None, *, limit: int = LIMIT) -> ob
 
 def compress(data: bytes) -> bytes:
     """Compress bytes into one zstd frame that states their number."""
-    return zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(data)
+    try:
+        tool = _IDLE_COMPRESSORS.pop()
+    except IndexError:
+        tool = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    packed = tool.compress(data)
+    if len(_IDLE_COMPRESSORS) < _MOST_IDLE:
+        _IDLE_COMPRESSORS.append(tool)
+    return packed
 
 
 def decompress(

@@ -232,8 +232,8 @@ class _Opener:
     def group(self, row: SegmentRow, seqs: Sequence[int], previous: int) -> Group:
         """Give the group that the last row belongs to."""
         _, data = self._bodies.pop()
-        body = Body(seqs, row.base, previous, data)
-        if not body.is_written_like():
+        body = Body.read(seqs, row.base, previous, data)
+        if body is None:
             raise damaged(place(row))
         size = self._size - len(data)
         closed = tuple(self._bodies)

@@ -7,10 +7,11 @@ follows it.
 
 Text that an agent writes repeats over hundreds of steps, which a frame by itself cannot see. So
 segments form groups: each may repeat bytes of those before it in its group, which stand in a
-dictionary. A dictionary is made again only when what came since is as much as it holds: then most
-of a group lies in reach, and to make them takes little more time than to compress once more. A
-group ends where a reader of the newest state would unpack too much for nothing: once it is larger
-than `WINDOW`, and the field stands on a whole value that is no longer in its first segment.
+dictionary. A dictionary is made again when what came since is as much as it holds, or when much is
+to be packed: then most of a group lies in reach, and to make them takes little more time than to
+compress once more. A group ends where a reader of the newest value would unpack too much for
+nothing: once it is larger than `OBSOLETE`, and the field stands on a whole value that is no longer
+in its first segment.
 
 The data of a segment is one zstd frame; or a byte 1, how many seqs before its own the dictionary
 begins (4 bytes, big-endian), how many bytes that has (4), and a frame; or a byte 0 and the bytes as
@@ -24,7 +25,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from keepset.codec import Codec, Dictionary, array_header
+from ormsgpack import packb
+
+from keepset.codec import Dictionary, array_header
 from keepset.plan.headers import gaps_of, signed
 from keepset.plan.rows import SegmentRow
 from keepset.plan.steps import frame
@@ -32,10 +35,13 @@ from keepset.plan.steps import frame
 WINDOW = 512 << 10
 """The most bytes of a dictionary."""
 
+OBSOLETE = 256 << 10
+"""Bytes that a reader of the newest value may have to unpack only for what later ones repeat."""
+
 LEAST = 16 << 10
 """Bytes that are worth a dictionary."""
 
-SMALL = 4096
+SMALL = 24 << 10
 """The newest segment is written again while it has fewer bytes than this, unpacked."""
 
 MOST_STEPS = 256
@@ -47,7 +53,7 @@ REFERS = b"\x01"
 POINTER = struct.Struct(">II")
 """How far back the dictionary begins, and how many bytes it has."""
 
-_PLAIN = Codec()
+_THREE = array_header(3)
 
 
 class Reference(NamedTuple):
@@ -71,35 +77,36 @@ class Body:
         base: Seq of the whole value that the first difference stands on.
         previous: Seq of the field's difference before the first one here, 0 for none.
         data: The bytes.
+        head: How many of them come before the differences.
     """
 
     seqs: Sequence[int]
     base: int
     previous: int
     data: bytes
+    head: int
 
     @classmethod
-    def of(cls, seqs: Sequence[int], base: int, previous: int, ops: bytes) -> Body:
+    def of(cls, seqs: Sequence[int], base: int, previous: int, *ops: bytes) -> Body:
         """Put packed differences together."""
-        return cls(seqs, base, previous, b"".join((_head(seqs, previous), ops)))
+        head = _head(seqs, previous)
+        return cls(seqs, base, previous, b"".join((head, *ops)), len(head))
 
-    def is_written_like(self) -> bool:
-        """Tell whether the bytes begin as `of` writes them."""
-        return self.data.startswith(_head(self.seqs, self.previous))
+    @classmethod
+    def read(cls, seqs: Sequence[int], base: int, previous: int, data: bytes) -> Body | None:
+        """Take bytes that were read; None where `of` would not have written them."""
+        head = _head(seqs, previous)
+        return cls(seqs, base, previous, data, len(head)) if data.startswith(head) else None
 
     def with_more(self, more: Body) -> Body:
         """Add the differences of later steps."""
-        return Body.of(
-            [*self.seqs, *more.seqs], self.base, self.previous, self._ops() + more._ops()
-        )
-
-    def _ops(self) -> bytes:
-        return self.data[len(_head(self.seqs, self.previous)) :]
+        ops = (self.data[self.head :], more.data[more.head :])
+        return Body.of([*self.seqs, *more.seqs], self.base, self.previous, *ops)
 
 
 def _head(seqs: Sequence[int], previous: int) -> bytes:
-    links = _PLAIN.pack(gaps_of(seqs)) + _PLAIN.pack(seqs[0] - previous)
-    return b"".join((array_header(3), links, array_header(len(seqs))))
+    pieces = (_THREE, packb(gaps_of(seqs)), packb(seqs[0] - previous), array_header(len(seqs)))
+    return b"".join(pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +147,10 @@ class Group:
         if len(newest.data) < SMALL and len(newest.seqs) + len(fresh.seqs) <= MOST_STEPS:
             return self._grown(newest.with_more(fresh))
         size = self.size + len(newest.data)
-        if size > WINDOW and fresh.base > self.reach:
+        if size > OBSOLETE and fresh.base > self.reach:
             return Group.beginning(fresh)
         closed = (*self.closed, (newest.seqs[0], newest.data))
-        closed, reference = _refer(closed, self.reference)
+        closed, reference = _refer(closed, self.reference, len(fresh.data))
         return Group(self.start, self.reach, size, fresh, closed, reference)
 
     def _grown(self, newest: Body) -> Group:
@@ -164,12 +171,17 @@ class Group:
 
 
 def _refer(
-    closed: tuple[tuple[int, bytes], ...], known: Reference | None
+    closed: tuple[tuple[int, bytes], ...], known: Reference | None, size: int
 ) -> tuple[tuple[tuple[int, bytes], ...], Reference | None]:
-    """Make the dictionary again where what it lacks is as much as it holds."""
+    """Make the dictionary for `size` bytes again, where that is worth its time.
+
+    That is where what it lacks is as much as it holds, or where all of it is not much beside what
+    is to be compressed.
+    """
     length = sum([len(body) for _, body in closed])
     held = len(known.dictionary) if known else 0
-    if length - held < max(LEAST, held):
+    lacking = length - held
+    if lacking < LEAST or (lacking < held and length > 2 * size):
         return closed, known
     at = 0
     while length > WINDOW:

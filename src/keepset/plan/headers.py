@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from operator import sub
 from typing import Any
 
 from keepset.codec import Codec
@@ -32,12 +33,24 @@ class PackedHeaders:
 
     Attributes:
         rows: The steps' rows; their `changes` do not count.
+        ids: Their ids, as briefly as they can be told again.
         changed: The fields that changed in these steps, each with the seq of its last difference
             in them. A reader looks for a segment of the field with that difference in it.
     """
 
     rows: tuple[StepRow, ...]
+    ids: tuple[str | bytes, ...]
     changed: Mapping[str, int]
+
+    @classmethod
+    def of(cls, rows: Sequence[StepRow], changed: Mapping[str, int]) -> PackedHeaders:
+        """Make headers of steps."""
+        return cls(tuple(rows), tuple([_shorten(row.checkpoint, row.at) for row in rows]), changed)
+
+    def with_more(self, more: PackedHeaders) -> PackedHeaders:
+        """Add the headers of later steps."""
+        rows, ids = (*self.rows, *more.rows), (*self.ids, *more.ids)
+        return PackedHeaders(rows, ids, {**self.changed, **more.changed})
 
     def pack(self, *, compressed: bool) -> SegmentRow:
         """Make the segment."""
@@ -45,7 +58,7 @@ class PackedHeaders:
         seqs = [row.seq for row in rows]
         columns = [
             gaps_of(seqs),
-            _pack_ids(rows),
+            _join_ids(self.ids),
             [
                 None if row.parent == prior else row.parent
                 for row, prior in zip(rows, _before(rows), strict=True)
@@ -68,18 +81,17 @@ def signed(row: SegmentRow) -> SegmentRow:
 
 def gaps_of(numbers: Sequence[int]) -> list[int]:
     """Write rising numbers as the first one and what each adds to the one before."""
-    return [numbers[0], *(b - a for a, b in pairwise(numbers))]
+    return [numbers[0], *map(sub, numbers[1:], numbers)]
 
 
 def _before(rows: Sequence[StepRow]) -> list[str]:
     return ["", *(row.checkpoint for row in rows[:-1])]
 
 
-def _pack_ids(rows: Sequence[StepRow]) -> bytes | list[str | bytes]:
-    """Write ids as briefly as they can be told again; all in one where all are of keepset."""
-    ids = [_shorten(row.checkpoint, row.at) for row in rows]
-    joined = b"".join(own for own in ids if isinstance(own, bytes) and len(own) == _SHORT)
-    return joined if len(joined) == _SHORT * len(ids) else ids
+def _join_ids(ids: Sequence[str | bytes]) -> bytes | list[str | bytes]:
+    """Put ids one after the other where all are of keepset itself."""
+    short = [own for own in ids if isinstance(own, bytes) and len(own) == _SHORT]
+    return b"".join(short) if len(short) == len(ids) else list(ids)
 
 
 def _shorten(own: str, at: int) -> str | bytes:
@@ -126,7 +138,7 @@ def unpack_headers(row: SegmentRow) -> list[StepRow]:
         IntegrityError: The row is not what its digest says.
         DecodeError: It is not a segment of headers.
     """
-    return list(_headers(row).rows)
+    return _read(row)[0]
 
 
 def packed_beside(row: SegmentRow) -> Mapping[str, int]:
@@ -136,10 +148,10 @@ def packed_beside(row: SegmentRow) -> Mapping[str, int]:
         IntegrityError: The row is not what its digest says.
         DecodeError: It is not a segment of headers.
     """
-    return _headers(row).changed
+    return _read(row)[1]
 
 
-def _headers(row: SegmentRow) -> PackedHeaders:
+def _read(row: SegmentRow) -> tuple[list[StepRow], dict[str, int]]:
     check_segment(row)
     columns = _PLAIN.unpack(unframe(row.data, UNPACKED_LIMIT))
     if type(columns) is not list or len(columns) != len(_KINDS) + 3:
@@ -156,7 +168,7 @@ def _headers(row: SegmentRow) -> PackedHeaders:
     checkpoints = _unpack_ids(ids, times)
     if None in checkpoints or not _are_ends(changed):
         raise damaged(place(row))
-    rows = tuple(
+    rows = [
         StepRow(seq, own, prior if parent is None else parent, name, status, at, meta, b"", b"")
         for seq, own, parent, prior, name, status, at, meta in zip(
             seqs,
@@ -169,8 +181,8 @@ def _headers(row: SegmentRow) -> PackedHeaders:
             metadata,
             strict=True,
         )
-    )
-    return PackedHeaders(rows, {name: row.last - gap for name, gap in changed.items()})
+    ]
+    return rows, {name: row.last - gap for name, gap in changed.items()}
 
 
 def _are_ends(changed: object) -> bool:

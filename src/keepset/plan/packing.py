@@ -87,8 +87,8 @@ def pack_segments(
 
 def _body(column: Sequence[tuple[int, Difference]]) -> Body:
     first = column[0][1]
-    ops = b"".join([difference.op for _, difference in column])
-    return Body.of([seq for seq, _ in column], first.base, first.previous, ops)
+    ops = [difference.op for _, difference in column]
+    return Body.of([seq for seq, _ in column], first.base, first.previous, *ops)
 
 
 def _with_headers(
@@ -97,8 +97,8 @@ def _with_headers(
     columns: Mapping[str, Sequence[tuple[int, Difference]]],
 ) -> PackedHeaders:
     """Put headers behind those that are packed, or in a segment of their own."""
-    rows = tuple(step.row for step in tail)
     changed = {name: column[-1][0] for name, column in columns.items()}
-    if known and len(known.rows) + len(rows) <= STEPS_PER_HEADERS:
-        return PackedHeaders((*known.rows, *rows), {**known.changed, **changed})
-    return PackedHeaders(rows, changed)
+    fresh = PackedHeaders.of([step.row for step in tail], changed)
+    if known and len(known.rows) + len(tail) <= STEPS_PER_HEADERS:
+        return known.with_more(fresh)
+    return fresh
