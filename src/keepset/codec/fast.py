@@ -69,14 +69,15 @@ _whole = msgspec.msgpack.Decoder(msgspec.Raw).decode
 class Fast:
     """Packs and unpacks what is neither deep nor odd."""
 
-    __slots__ = ("_forms", "_hook", "_known", "_read", "_write")
+    __slots__ = ("_bare", "_forms", "_hook", "_known", "_read", "_write")
 
     def __init__(self, known: Known) -> None:
         """Prepare one hook for each depth, so that none has to count."""
         self._known = known
         self._forms = known.forms
-        self._hook = partial(self._lower, 0)
-        self._write = [partial(self._lower, level) for level in range(1, _PIECES + 2)]
+        self._write = [partial(self._lower, level, True) for level in range(_PIECES + 2)]  # noqa: FBT003 - positional, since it is called for each object
+        self._bare = [partial(self._lower, level, False) for level in range(_PIECES + 2)]  # noqa: FBT003 - the same
+        self._hook = self._write[0]
         self._read = [partial(self._raise, level) for level in range(1, _PIECES_READ + 2)]
 
     def pack(self, value: object) -> bytes | None:
@@ -128,13 +129,14 @@ class Fast:
             plain: Whether `data` is known to hold no bytes; see `bytes_free`.
         """
         try:
-            if _packb(value, self._hook, PLAIN) != data:
-                return False
+            if plain or _has_none(data):
+                packed = _packb(value, self._bare[0], PLAIN)
+                if packed == data or _has_none(packed):
+                    return packed == data
+            alike = _packb(value, self._hook, PLAIN) == data
         except GAVE_UP:
             return None
-        if not plain and (_BIN8 in data or _BIN16 in data or _BIN32 in data):
-            return shallow(value) or None
-        return True
+        return alike if shallow(value) else None
 
     def _pieces(
         self, value: list[Any], hook: Callable[[object], Any], used: list[object]
@@ -184,9 +186,17 @@ class Fast:
 
     def _note(self, note: Callable[[object], None], value: object) -> Any:
         note(None)
-        return self._lower(0, value)
+        return self._hook(value)
 
-    def _lower(self, level: int, value: object) -> Any:
+    def _lower(self, level: int, checked: bool, value: object) -> Any:  # noqa: FBT001 - see above
+        """Pack an object as a piece.
+
+        Args:
+            level: How many objects it lies in.
+            checked: Whether its plain part is looked through. It need not be where the result is
+                only compared with bytes that were; ormsgpack allows 255 levels of each piece.
+            value: The object.
+        """
         cls = type(value)
         form = self._forms.get(cls) or self._known.form(cls)
         if isinstance(form, Leaf):
@@ -194,10 +204,11 @@ class Fast:
         payload = form.split(value)
         if level >= _PIECES:
             raise RecursionError
-        for part in (payload,) if form.spread else payload[form.head :]:
-            if not shallow(part):
-                raise RecursionError
-        hook = self._write[level]
+        if checked:
+            for part in (payload,) if form.spread else payload[form.head :]:
+                if not shallow(part):
+                    raise RecursionError
+        hook = (self._write if checked else self._bare)[level + 1]
         if form.unordered:
             pieces = sorted({_packb(item, hook, PLAIN) for item in payload})
             return _Ext(form.tag, array_header(len(pieces)) + b"".join(pieces))
@@ -247,13 +258,18 @@ def shallow(value: Any, levels: int = _LEVELS) -> bool:
     return False
 
 
+def _has_none(data: bytes) -> bool:
+    """Tell whether not even a byte is there with which packed bytes could begin."""
+    return not (_BIN8 in data or _BIN16 in data or _BIN32 in data)
+
+
 def bytes_free(data: bytes) -> bool:
     """Tell whether packed data surely holds no bytes, in which others could hide.
 
     Args:
         data: One packed value.
     """
-    if not (_BIN8 in data or _BIN16 in data or _BIN32 in data):
+    if _has_none(data):
         return True
     try:
         level = [_untyped(data)]
