@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import keepset as ks
 from keepset.backends.driver import drive
 from keepset.plan import rebuild
+from keepset.plan.columns import OpenColumn
 from keepset.plan.memory import LineMemory
 from tests.delta.values import VALUES, mutated, same
 from tests.run.states import Chat, Item
@@ -95,7 +96,7 @@ def test_a_state_that_is_only_read_is_not_packed_again(monkeypatch: pytest.Monke
         pictures: list[object] = []
         monkeypatch.setattr(rebuild, "freeze", lambda *given: pictures.append(given))
         monkeypatch.setattr(rebuild, "joined", pictures.append)
-        monkeypatch.setattr(rebuild, "newest_group", lambda *given: pictures.append(given))
+        monkeypatch.setattr(OpenColumn, "group", lambda *given: pictures.append(given))
         assert resumed(store).state["count"] == 39
         assert len(run.at(run.history()[3]).values["messages"]) == 36
         assert pictures == []

@@ -58,10 +58,13 @@ def apply_all(value: object, ops: Iterable[object], blobs: Blobs) -> object:
         IntegrityError: See `apply`.
     """
     for op in ops:
-        if type(op) is list and len(op) == 1 + _EDIT and type(op[0]) is int and op[0] == _LIST:
-            value = _list(value, op[1:])  # what most ops of a long history are
-        else:
-            value = _apply(value, op, blobs, 0)
+        if type(value) is list and type(op) is list and len(op) == 1 + _EDIT:
+            code, at, deleted, items = op  # what most ops of a long history are
+            same = type(code) is int and code == _LIST and type(items) is list
+            if same and _fits(at, deleted, len(value)):
+                value[at : at + deleted] = items
+                continue
+        value = _apply(value, op, blobs, 0)
     return value
 
 

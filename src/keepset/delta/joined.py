@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from keepset.codec import array_header
-from keepset.delta.change import Code
+from keepset.delta.change import Code, number
 from keepset.delta.frozen import Frozen, Kind
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _WHOLE = array_header(2) + bytes([Code.WHOLE])
 _EDIT = array_header(4) + bytes([Code.LIST])
 _NUMBER = {0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8}
 _SMALL = 0x80
+_NOTHING = b"\0"
+_LONGEST_HEADER = 5
 
 
 def begins_alone(op: bytes | Raw) -> bool:
@@ -51,20 +53,19 @@ def joined(ops: Sequence[bytes | Raw]) -> bytes | None:
         return value.data
     if value.kind is not Kind.LIST:
         return None
-    count, pieces = value.count, [value.data[value.start :]]
+    count, pieces = value.count, [memoryview(value.data)[value.start :]]
     for op in ops[1:]:
-        items = _appended(bytes(op), count)
-        if items is None:
+        view = memoryview(op)
+        prefix = b"".join((_EDIT, number(count), _NOTHING))
+        head = bytes(view[: len(prefix) + _LONGEST_HEADER])
+        if not head.startswith(prefix):
+            return None
+        items = Frozen(head[len(prefix) :])
+        if items.kind is not Kind.LIST:
             return None
         count += items.count
-        pieces.append(items.data[items.start :])
+        pieces.append(view[len(prefix) + items.start :])
     return b"".join((array_header(count), *pieces))
-
-
-def _appended(op: bytes, count: int) -> Frozen | None:
-    """Give the items, as a packed list, that an op puts behind so many others."""
-    put = _put(op)
-    return put[1] if put and put[0] == count else None
 
 
 def _put(op: bytes) -> tuple[int, Frozen] | None:
@@ -75,7 +76,7 @@ def _put(op: bytes) -> tuple[int, Frozen] | None:
     width = _NUMBER.get(op[begin], 0)
     end = begin + 1 + width
     at = int.from_bytes(op[begin + 1 : end], "big") if width else op[begin]
-    if (not width and at >= _SMALL) or op[end : end + 1] != b"\0":
+    if (not width and at >= _SMALL) or op[end : end + 1] != _NOTHING:
         return None
     items = Frozen(op[end + 1 :])
     return (at, items) if items.kind is Kind.LIST else None

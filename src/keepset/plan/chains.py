@@ -11,19 +11,12 @@ from typing import Any, NamedTuple, TypeAlias
 from keepset.codec import Codec, array_header
 from keepset.delta import IN_PLACE, begins_alone, blob_refs, stands_alone
 from keepset.errors import IntegrityError
-from keepset.plan.columns import FieldSegment, read_needed
+from keepset.plan.columns import FieldSegment, OpenColumn
 from keepset.plan.reads import Loaded
-from keepset.plan.rows import Past, SegmentRow, StepRow
+from keepset.plan.rows import Past, StepRow
 from keepset.plan.steps import Difference, TailStep, remembered, split_changes
 
 _code = itemgetter(0)
-
-
-class Packed(NamedTuple):
-    """Segments of one field of a line, with the last seq in them that counts."""
-
-    rows: tuple[SegmentRow, ...]
-    until: int
 
 
 class Loose(NamedTuple):
@@ -34,7 +27,7 @@ class Loose(NamedTuple):
     op: bytes
 
 
-Piece: TypeAlias = Packed | Loose
+Piece: TypeAlias = OpenColumn | Loose
 """Where differences lie."""
 
 
@@ -73,12 +66,12 @@ class Chains:
     Attributes:
         fields: The chains.
         tail: The unpacked steps of the line itself.
-        segments: The segments of the line itself that were loaded, by field.
+        opened: The segments of the line itself that were loaded, by field.
     """
 
     fields: Mapping[str, Chain]
     tail: tuple[TailStep, ...]
-    segments: Mapping[str, tuple[SegmentRow, ...]]
+    opened: Mapping[str, OpenColumn]
 
     def refs(self) -> dict[bytes, int]:
         """The large values that the chains refer to: size by digest."""
@@ -121,13 +114,13 @@ class _Column:
         self.pieces.append(loose)
         self.size += len(loose.op)
 
-    def extend(self, packed: Packed, codec: Codec) -> None:
+    def extend(self, opened: OpenColumn, codec: Codec) -> None:
         """Add the differences in segments, from the last whole value on."""
         self.settle(codec)
-        self.pieces.append(packed)
-        for segment in read_needed(packed.rows, packed.until, codec):
+        self.pieces.append(opened)
+        for segment in opened.needed(codec):
             if segment.ops and self._add_segment(segment):
-                self.pieces = [packed]
+                self.pieces = [opened]
 
     def _add_segment(self, segment: FieldSegment) -> bool:
         """Add a segment's differences; tell whether a whole value was among them."""
@@ -186,15 +179,15 @@ def gather(loaded: Loaded, codec: Codec) -> Chains:
     """
     columns: dict[str, _Column] = {}
     tail: tuple[TailStep, ...] = ()
-    segments: dict[str, tuple[SegmentRow, ...]] = {}
+    opened: dict[str, OpenColumn] = {}
     for past, until in reversed(_bounded(loaded)):
-        segments = {}
+        opened = {}
         for name, rows in groupby(past.segments, attrgetter("field")):
-            segments[name] = tuple(rows)
-            _column(columns, name).extend(Packed(segments[name], until), codec)
+            opened[name] = OpenColumn(tuple(rows), until)
+            _column(columns, name).extend(opened[name], codec)
         tail = tuple(_tail_step(step, columns) for step in past.steps)
     chains = {name: column.chain(codec) for name, column in columns.items()}
-    return Chains(chains, tail, segments)
+    return Chains(chains, tail, opened)
 
 
 def unpacked(name: str, pieces: Sequence[Piece], codec: Codec) -> list[list[Any]]:

@@ -58,81 +58,74 @@ def read_column(rows: Sequence[SegmentRow], codec: Codec) -> list[FieldSegment]:
     return [_decode(row, opener.open(row), codec) for row in rows]
 
 
-def read_needed(rows: Sequence[SegmentRow], until: int, codec: Codec) -> list[FieldSegment]:
-    """Unpack of a field's segments what the value at a position needs.
+class OpenColumn:
+    """Segments of one field of a line, opened: their bytes, from which each reads what it needs."""
 
-    What comes before its last whole value is only opened, since later segments repeat bytes of it;
-    where that costs nothing it is there as well.
+    __slots__ = ("_bodies", "_opener", "_until", "size")
 
-    Args:
-        rows: See `read_column`; none begins after the position.
-        until: The position.
-        codec: The codec of the values.
+    def __init__(self, rows: Sequence[SegmentRow], until: int) -> None:
+        """Open all segments, since later ones repeat bytes of those before them.
 
-    Raises:
-        IntegrityError: See `read_column`.
-        DecodeError: The codec cannot read a value that is needed.
-    """
-    opener = _Opener()
-    segments: list[FieldSegment] = []
-    base, newest = rows[-1].base, rows[-1]
-    for row in rows:
-        body = opener.open(row)
-        if row.last < base:
-            continue
-        if row is newest or not segments:  # one between holds no whole value
-            segments.append(_needed(row, body, until, codec))
-        else:
-            segments.append(_decode(row, body, codec))
-    return segments
+        Args:
+            rows: See `read_column`; none begins after the position.
+            until: The position up to which the differences count.
 
+        Raises:
+            IntegrityError: See `read_column`.
+            DecodeError: A row is not a frame.
+        """
+        self._opener = _Opener()
+        self._until = until
+        base = rows[-1].base
+        opened = [(row, self._opener.open(row)) for row in rows]
+        self._bodies = [(row, body) for row, body in opened if row.last >= base]
+        self.size = sum([len(body) for _, body in self._bodies])
 
-def packed_ops(rows: Sequence[SegmentRow], since: int, until: int) -> list[msgspec.Raw] | None:
-    """Give a field's differences from one position to another without unpacking them.
+    def needed(self, codec: Codec) -> list[FieldSegment]:
+        """Unpack what the value at the position needs.
 
-    Args:
-        rows: See `read_column`.
-        since: The first position.
-        until: The last position.
+        What comes before its last whole value may be there as well, where that costs nothing.
 
-    Returns:
-        The packed differences; None where only unpacking can tell them apart.
+        Raises:
+            IntegrityError: What the segments hold is not what was written.
+            DecodeError: The codec cannot read a value that is needed.
+        """
+        last = len(self._bodies) - 1
+        return [
+            _decode(row, body, codec)
+            if 0 < number < last  # one between two others holds no whole value
+            else _needed(row, body, self._until, codec)
+            for number, (row, body) in enumerate(self._bodies)
+        ]
 
-    Raises:
-        IntegrityError: See `read_column`.
-    """
-    opener = _Opener()
-    found: list[msgspec.Raw] = []
-    for row in rows:
-        body = opener.open(row)
-        if row.last >= since:
+    def packed_ops(self, since: int) -> list[msgspec.Raw] | None:
+        """Give the differences from a position on without unpacking them.
+
+        Returns:
+            The packed differences; None where only unpacking can tell them apart.
+        """
+        found: list[msgspec.Raw] = []
+        for row, body in self._bodies:
             parts = _split(row, body)
             if parts is None:
                 return None
             seqs, _, packed = parts
-            found += packed[bisect_left(seqs, since) : bisect_right(seqs, until)]
-    return found
+            found += packed[bisect_left(seqs, since) : bisect_right(seqs, self._until)]
+        return found
 
+    def group(self, codec: Codec) -> Group:
+        """Give the newest group, as its writer remembers it.
 
-def newest_group(rows: Sequence[SegmentRow], codec: Codec) -> Group:
-    """Give the newest group of a field, as its writer remembers it.
-
-    Args:
-        rows: See `read_column`.
-        codec: The codec of the values.
-
-    Raises:
-        IntegrityError: See `read_column`.
-        DecodeError: The codec cannot read a value.
-    """
-    opener = _Opener()
-    for row in rows:
-        body = opener.open(row)
-    parts = _split(row, body)
-    if parts is not None:
-        return opener.group(row, parts[0], parts[1])
-    segment = _decode(row, body, codec)
-    return opener.group(row, segment.seqs, segment.previous)
+        Raises:
+            IntegrityError: The newest segment is not written as a writer of ours does.
+            DecodeError: The codec cannot read a value.
+        """
+        row, body = self._bodies[-1]
+        parts = _split(row, body)
+        if parts is not None:
+            return self._opener.group(row, parts[0], parts[1])
+        segment = _decode(row, body, codec)
+        return self._opener.group(row, segment.seqs, segment.previous)
 
 
 def _needed(row: SegmentRow, body: bytes, until: int, codec: Codec) -> FieldSegment:
@@ -231,13 +224,12 @@ class _Opener:
 
     def group(self, row: SegmentRow, seqs: Sequence[int], previous: int) -> Group:
         """Give the group that the last row belongs to."""
-        _, data = self._bodies.pop()
+        *closed, (_, data) = self._bodies
         body = Body.read(seqs, row.base, previous, data)
         if body is None:
             raise damaged(place(row))
         size = self._size - len(data)
-        closed = tuple(self._bodies)
-        return Group(self._start, self._reach, size, body, closed, self._reference)
+        return Group(self._start, self._reach, size, body, tuple(closed), self._reference)
 
 
 def _missing(row: SegmentRow) -> IntegrityError:

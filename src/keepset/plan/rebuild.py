@@ -14,7 +14,7 @@ from keepset.codec import Codec
 from keepset.delta import MISSING, Frozen, apply_all, freeze, joined
 from keepset.errors import IntegrityError
 from keepset.plan.chains import Chain, Chains, Loose, unpacked
-from keepset.plan.columns import newest_group, packed_ops
+from keepset.plan.columns import OpenColumn
 from keepset.plan.groups import Group
 from keepset.plan.headers import unpack_headers
 from keepset.plan.later import Later
@@ -87,9 +87,9 @@ def header_at(loaded: Loaded) -> StepRow | None:
 def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: Codec) -> LineMemory:
     """Make a writer's memory of the line that was loaded, before anybody can change the values.
 
-    Pictures are taken when the first save asks for them, from the rows that were loaded, so that
-    who only reads does not pay for them. Those of fields with large values, which are not in these
-    rows, are taken now.
+    Pictures are taken when the first save asks for them, from the segments that were loaded, so
+    that who only reads does not pay for them. Those of fields with large values, which are not
+    there, are taken now.
 
     Args:
         loaded: What was loaded, at the newest checkpoint of a line or at a fork point.
@@ -104,7 +104,7 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
         seq=loaded.seq,
         head=0 if fresh else loaded.seq,
         checkpoint=header.checkpoint if header else "",
-        fields=_fields(loaded, chains, values, codec),
+        fields=_fields(chains, values, codec),
         tail=() if fresh else chains.tail,
         packs=NO_PACKS if fresh else _packs(chains, codec),
         whole=fresh and line is not None and line.parent is not None and line.depth == 0,
@@ -112,9 +112,7 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
     )
 
 
-def _fields(
-    loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: Codec
-) -> Later[FieldMemory]:
+def _fields(chains: Chains, values: Mapping[str, Any], codec: Codec) -> Later[FieldMemory]:
     made: dict[str, FieldMemory] = {}
     makers: dict[str, Callable[[], FieldMemory]] = {}
     for name, chain in chains.fields.items():
@@ -124,19 +122,19 @@ def _fields(
             made[name] = _field(chain, freeze(values[name], codec.pack))
         else:
             makers[name] = partial(_pictured, name, replace(chain, ops=()), codec)
-    kept = sum(len(row.data) for past in loaded.pasts for row in past.segments)
-    return Later(made, makers, kept)
+    pieces = [piece for chain in chains.fields.values() for piece in chain.pieces]
+    return Later(made, makers, sum([p.size for p in pieces if isinstance(p, OpenColumn)]))
 
 
 def _packs(chains: Chains, codec: Codec) -> Packs:
     makers: dict[str, Callable[[], Group]] = {
-        name: partial(newest_group, rows, codec) for name, rows in chains.segments.items()
+        name: partial(opened.group, codec) for name, opened in chains.opened.items()
     }
     return Packs(None, Later({}, makers))
 
 
 def _pictured(name: str, chain: Chain, codec: Codec) -> FieldMemory:
-    """Take the picture of the value at the end of a chain, from the rows that it lies in."""
+    """Take the picture of the value at the end of a chain, from where its differences lie."""
     data = _cut_out(chain) if chain.plain else None
     if data is not None:
         return _field(chain, Frozen(data))
@@ -151,7 +149,7 @@ def _cut_out(chain: Chain) -> bytes | None:
         if isinstance(piece, Loose):
             ops.append(piece.op)
             continue
-        some = packed_ops(piece.rows, chain.base, piece.until)
+        some = piece.packed_ops(chain.base)
         if some is None:
             return None
         ops += some
