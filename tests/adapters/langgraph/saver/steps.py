@@ -9,19 +9,19 @@ from langgraph.checkpoint.base.id import uuid6
 from keepset.langgraph import KeepsetSaver
 
 
-def config(thread: str, checkpoint: str | None = None, *, namespace: str = "") -> dict[str, Any]:
+def config(thread: str, checkpoint: str | None = None, *, namespace: str = "") -> Any:
     found: dict[str, Any] = {"thread_id": thread, "checkpoint_ns": namespace}
     if checkpoint is not None:
         found["checkpoint_id"] = checkpoint
     return {"configurable": found}
 
 
-def in_loop(given: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+def in_loop(given: Any, **metadata: Any) -> Any:
     """Make a config one that a run of a graph passes."""
     return {"configurable": {**given["configurable"], "__pregel_runtime": object()}, **metadata}
 
 
-def checkpoint(step: int, **values: Any) -> dict[str, Any]:
+def checkpoint(step: int, **values: Any) -> Any:
     return {
         "v": 4,
         "id": str(uuid6(clock_seq=step)),
@@ -33,18 +33,17 @@ def checkpoint(step: int, **values: Any) -> dict[str, Any]:
     }
 
 
-def put(
-    saver: KeepsetSaver, at: dict[str, Any], step: int, /, source: str = "loop", **values: Any
-) -> dict[str, Any]:
+def put(saver: KeepsetSaver, at: Any, step: int, /, source: str = "loop", **values: Any) -> Any:
     made = checkpoint(step, **values)
     metadata = {"source": source, "step": step, "parents": {}}
-    stored: dict[str, Any] = saver.put(at, made, metadata, made["channel_versions"])
-    return stored
+    return saver.put(at, made, metadata, made["channel_versions"])
 
 
-def grow(saver: KeepsetSaver, thread: str, steps: int, text: str) -> list[dict[str, Any]]:
+def grow(saver: KeepsetSaver, thread: str, steps: int, text: str) -> list[Any]:
     """Write a thread whose list grows by one text a step; each task writes what comes next."""
-    at, configs, log = config(thread), [], []
+    configs: list[Any] = []
+    log: list[str] = []
+    at = config(thread)
     for step in range(steps):
         at = put(saver, at, step, log=list(log), count=step)
         configs.append(at)
