@@ -15,7 +15,9 @@ from langgraph.pregel._read import PregelNode
 
 from keepset.adapters.langgraph.address import Address
 from keepset.adapters.langgraph.admitting import Admission
+from keepset.adapters.langgraph.continuing import Graphs, without_tasks
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
+from keepset.adapters.langgraph.interrupts import Questions
 from keepset.adapters.langgraph.restoring import START, outgoing
 from keepset.adapters.langgraph.resuming import Resumes
 from keepset.adapters.langgraph.schemas import contracts_of
@@ -31,25 +33,42 @@ _log = logging.getLogger("keepset")
 
 
 class GraphBinding:
-    """What a saver asks about the graph that it is bound to."""
+    """What a saver asks about the graph that it is bound to.
 
-    def __init__(self, graph: Pregel[Any, Any, Any, Any], types: TypeRegistry) -> None:
+    Attributes:
+        graphs: The graph and those inside it, and how they go on with threads.
+        questions: What their nodes have asked.
+    """
+
+    def __init__(
+        self,
+        graph: Pregel[Any, Any, Any, Any],
+        types: TypeRegistry,
+        *,
+        renamed: Mapping[str, str] | None = None,
+        on_changed_interrupt: str = "refuse",
+    ) -> None:
         """Read the rules of a graph and of all graphs inside it.
 
         Args:
             graph: A compiled graph.
             types: Knows the classes of the host, and those that the saver was given.
+            renamed: The present name of each node that had another, by the one that it had.
+            on_changed_interrupt: What becomes of an answer whose question has another value.
 
         Raises:
             SchemaError: The schemas are unsound; see `contracts_of`.
+            UsageError: ``langgraph.renamed`` or ``langgraph.on-changed-interrupt``.
         """
         self._contracts = contracts_of(_before(graph))
+        self.graphs = Graphs(_before(graph), self._contracts, renamed or {})
+        self.questions = Questions(on_changed_interrupt, self.graphs.renames.is_new)
         self._types = types
         self._resumes = Resumes()
 
     def contract(self, namespace: str) -> Contract | None:
         """Give the rules of a namespace's channels; None for a graph that was not found."""
-        return self._contracts.get(_without_tasks(namespace))
+        return self._contracts.get(without_tasks(self.graphs.renames.namespace(namespace)))
 
     def outgoing(
         self, namespace: str, writes: Sequence[tuple[str, Any]]
@@ -72,7 +91,7 @@ class GraphBinding:
         contract, own = self._contracts[namespace], _before(graph)
         admission = Admission(contract, own.channels)
         codec = Codec(self._types.with_types(contract.classes))
-        bound = _copy(graph, own, admission)
+        bound = _copy(graph, own, {"admission": admission, "graphs": self.graphs})
         bound.channels = bound_channels(own.channels, Keeper(contract, codec, admission))
         bound.nodes = {
             name: self._node(name, node, namespace, admission) for name, node in own.nodes.items()
@@ -85,6 +104,8 @@ class GraphBinding:
         changed: dict[str, Any] = {}
         if admission and name != START:  # the input's channel has admitted it
             changed["writers"] = [admission.writer(writer) for writer in node.writers]
+        if not isinstance(node.bound, Pregel) and name != START:
+            changed["bound"] = self.questions.watched(name, node.bound)
         inner = node.subgraphs[0] if node.subgraphs else None
         if isinstance(inner, Pregel):
             below = f"{namespace}|{name}" if namespace else name
@@ -111,13 +132,16 @@ class _Calls:
     __slots__ = ()
 
     admission: Admission
+    graphs: Graphs
     unbound: Any
 
-    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
-        return super().stream(self.admission.command(input), *args, **kwargs)  # type: ignore[misc] # the graph's class
+    def stream(self, input: Any, config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
+        given, own = self.graphs.calling(self.admission.command(input), config)
+        return super().stream(given, own, *args, **kwargs)  # type: ignore[misc] # the graph's class
 
-    def astream(self, input: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
-        return super().astream(self.admission.command(input), *args, **kwargs)  # type: ignore[misc] # the same
+    def astream(self, input: Any, config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
+        given, own = self.graphs.calling(self.admission.command(input), config)
+        return super().astream(given, own, *args, **kwargs)  # type: ignore[misc] # the same
 
 
 def _before(graph: Any) -> Any:
@@ -125,10 +149,10 @@ def _before(graph: Any) -> Any:
     return graph.unbound if isinstance(graph, _Calls) else graph
 
 
-def _copy(graph: G, unbound: Any, admission: Admission) -> G:
+def _copy(graph: G, unbound: Any, members: Mapping[str, Any]) -> G:
     """Give a copy of a graph that is of a class made for it."""
     host = type(unbound)
-    cls: Any = type(host.__name__, (_Calls, host), {"admission": admission, "unbound": unbound})
+    cls: Any = type(host.__name__, (_Calls, host), {**members, "unbound": unbound})
     made: G = object.__new__(cls)
     vars(made).update(vars(graph))
     return made
@@ -147,9 +171,3 @@ def require_graph(graph: object) -> None:
             hint="Pass what builder.compile() or create_agent(…) gives; for a builder there is "
             "keepset.langgraph.compile(builder, url).",
         )
-
-
-def _without_tasks(namespace: str) -> str:
-    """Take the ids of tasks and the numbers of calls out of a namespace."""
-    parts = (part.split(":", maxsplit=1)[0] for part in namespace.split("|"))
-    return "|".join(part for part in parts if not part.isdigit())

@@ -17,6 +17,7 @@ from keepset.adapters.langgraph.renaming import Renames
 from keepset.adapters.langgraph.standing import Task
 from keepset.contracts import Contract, compare
 from keepset.contracts.structure import canonical
+from keepset.errors import SchemaError
 from keepset.verdict.resume import Reason
 from keepset.verdict.status import Resume
 
@@ -81,12 +82,14 @@ def _gone_nodes(at: Standing, now: Present) -> Iterator[Reason]:
     for node in dict.fromkeys(task.node for task in at.tasks):
         called = now.renames.node(node)
         if called not in now.structure.nodes:
-            yield Reason(
-                Resume.INCOMPATIBLE,
-                "langgraph.node-gone",
-                f"the thread waits at node {node}, and the graph has no node {called}",
-                f'If it has another name now, bind the graph with renamed={{"{node}": "…"}}; else '
-                f"{_OLD_CODE}, or send the thread elsewhere with update_state(…, as_node=…).",
+            yield _stops(
+                SchemaError(
+                    f"the thread waits at node {node}, and the graph has no node {called}",
+                    code="langgraph.node-gone",
+                    hint=f'If it has another name now, bind the graph with renamed={{"{node}": '
+                    f'"…"}}; else {_OLD_CODE}, or send the thread elsewhere with '
+                    "update_state(…, as_node=…).",
+                )
             )
 
 
@@ -114,12 +117,17 @@ def _changed_kinds(at: Standing, now: Present) -> Iterator[Reason]:
 
 
 def _changed(channel: str, how: str) -> Reason:
-    return Reason(
-        Resume.INCOMPATIBLE,
-        "langgraph.channel-changed",
-        f"channel {channel} is not what it was: {how}",
-        f"Give the new channel another name, or {_OLD_CODE}.",
+    return _stops(
+        SchemaError(
+            f"channel {channel} is not what it was: {how}",
+            code="langgraph.channel-changed",
+            hint=f"Give the new channel another name, or {_OLD_CODE}.",
+        )
     )
+
+
+def _stops(error: SchemaError) -> Reason:
+    return Reason(Resume.INCOMPATIBLE, error.code, error.message, error.hint)
 
 
 def _changed_types(at: Standing, now: Present, nodes: frozenset[str]) -> Iterator[Reason]:
@@ -144,12 +152,13 @@ def _lost(at: Standing, now: Present, nodes: frozenset[str]) -> Iterator[Reason]
             continue
         readers = sorted(node for node in nodes if name in now.needs.looks_up(node))
         if readers:
-            yield Reason(
-                Resume.INCOMPATIBLE,
-                "langgraph.field-lost",
-                f"node {readers[0]} reads {name} of the state, and the graph has no such channel "
-                "any more",
-                f"Declare {name} in the state again, or take it out of the node.",
+            yield _stops(
+                SchemaError(
+                    f"node {readers[0]} reads {name} of the state, and the graph has no such "
+                    "channel any more",
+                    code="langgraph.field-lost",
+                    hint=f"Declare {name} in the state again, or take it out of the node.",
+                )
             )
         elif name in at.values:
             yield Reason(
@@ -178,11 +187,12 @@ def _gained(at: Standing, now: Present, nodes: frozenset[str]) -> Iterator[Reaso
             if known or restored or name in at.given or name in told:
                 continue
             told.add(name)
-            yield Reason(
-                Resume.INCOMPATIBLE,
-                "langgraph.field-gained",
-                f"node {node} requires {name} of the state ({schema}), which is new, and the "
-                "thread has no value for it",
-                f"Give the thread one with update_state, let {name} be NotRequired or have a "
-                f"default, or {_OLD_CODE}.",
+            yield _stops(
+                SchemaError(
+                    f"node {node} requires {name} of the state ({schema}), which is new, and the "
+                    "thread has no value for it",
+                    code="langgraph.field-gained",
+                    hint=f"Give the thread one with update_state, let {name} be NotRequired or "
+                    f"have a default, or {_OLD_CODE}.",
+                )
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.graph import StateGraph
@@ -15,6 +16,9 @@ from keepset.store import AsyncStore, Store
 def compile_graph(
     builder: StateGraph[Any, Any, Any, Any],
     store: str | Store | AsyncStore | KeepsetSaver,
+    *,
+    renamed: Mapping[str, str] | None = None,
+    on_changed_interrupt: str = "refuse",
     **options: Any,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Compile a graph that is checkpointed by keepset, by the rules of its schemas.
@@ -23,6 +27,8 @@ def compile_graph(
         builder: The graph's builder.
         store: A URL such as ``sqlite:///runs.db``, an open store, or a saver. What is opened here
             is closed by ``graph.checkpointer.close()``.
+        renamed: See `KeepsetSaver.bind`.
+        on_changed_interrupt: See `KeepsetSaver.bind`.
         options: What ``builder.compile`` takes, but for ``checkpointer``.
 
     Raises:
@@ -38,4 +44,5 @@ def compile_graph(
             hint="Leave checkpointer= out: the store that you name takes its place.",
         )
     graph = builder.compile(**options)
-    return (store if isinstance(store, KeepsetSaver) else KeepsetSaver(store)).bind(graph)
+    saver = store if isinstance(store, KeepsetSaver) else KeepsetSaver(store)
+    return saver.bind(graph, renamed=renamed, on_changed_interrupt=on_changed_interrupt)

@@ -20,9 +20,11 @@ from keepset.adapters.langgraph.compare import Present, Standing, reasons
 from keepset.adapters.langgraph.graph import Structure, read_structure, structure_of_graph
 from keepset.adapters.langgraph.needs import Needs
 from keepset.adapters.langgraph.renaming import (
+    Answers,
     Place,
     Renames,
     moved_checkpoint,
+    moved_ids,
     moved_tasks,
     moved_writes,
 )
@@ -90,6 +92,7 @@ class Graphs:
         self._written = {name: present.structure.text for name, present in self._present.items()}
         self._roots: Bounded[Mapping[str, str]] = Bounded()
         self._places: Bounded[str] = Bounded()
+        self._former: Bounded[str] = Bounded()
         self._removed: Bounded[list[str]] = Bounded()
         self._told: Bounded[None] = Bounded()
 
@@ -112,6 +115,21 @@ class Graphs:
     def removed(self, to: Address) -> list[str]:
         """Give the channels that go with the checkpoint after one, once."""
         return self._removed.pop((to.thread, to.namespace, to.checkpoint), [])
+
+    def calling(
+        self, given: Any, config: Mapping[str, Any] | None
+    ) -> tuple[Any, Mapping[str, Any] | None]:
+        """Give what a bound graph is called with, and the config: it says whether to go on.
+
+        Answers under the ids of interrupts are found under those that they have now.
+        """
+        configurable = dict((config or {}).get("configurable") or {})
+        if _NESTED in configurable:
+            return given, config
+        configurable[RESUMING] = given is None or isinstance(given, Command)
+        if isinstance(given, Command) and isinstance(given.resume, dict):
+            given = replace(given, resume=Answers(given.resume, self._former))
+        return given, {**(config or {}), "configurable": configurable}
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -187,6 +205,8 @@ class Graphs:
         tasks = list(moved_tasks(_tasks(old, stored), now.structure, self.renames, place))
         for task in tasks:
             self._places.put((asked.thread, task.is_in), task.was_in)
+        for called, former in moved_ids(found.pending_writes or [], tasks):
+            self._former.put(called, former)
         writes: Any = moved_writes(found.pending_writes or [], tasks, self.renames)
         if asked.loop:
             self._forget_versions(checkpoint, asked, now.structure)
@@ -227,18 +247,6 @@ def is_resuming(config: Mapping[str, Any]) -> bool:
     configurable = config.get("configurable") or {}
     key = _NESTED_RESUMING if _NESTED in configurable else RESUMING
     return bool(configurable.get(key, True))
-
-
-def calling(given: object, config: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Give the config of a call of a bound graph, which says whether the call is to go on."""
-    own = dict(config or {})
-    configurable = dict(own.get("configurable") or {})
-    if _NESTED not in configurable:
-        own["configurable"] = {
-            **configurable,
-            RESUMING: given is None or isinstance(given, Command),
-        }
-    return own
 
 
 def without_tasks(namespace: str) -> str:

@@ -7,20 +7,21 @@ from typing import Any
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 
-from keepset.adapters.langgraph.address import address, config_of, told
+from keepset.adapters.langgraph.address import Address, address, config_of, told
 from keepset.adapters.langgraph.checkpoints import (
+    ASKED,
+    GRAPH,
     checkpoint_of,
     fields_of,
     metadata_of,
     small_parts,
     status_of,
 )
-from keepset.adapters.langgraph.threads import Thread, Threads
-from keepset.codec import Codec
+from keepset.adapters.langgraph.threads import Threads
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.record import Header
 from keepset.plan.requests import Flow
-from keepset.run.hosted import HostStep, Stored
+from keepset.run.hosted import HostStep, Stored, Surface
 from keepset.run.metadata import pack_metadata
 from keepset.run.pending import Batch
 
@@ -29,6 +30,9 @@ STEP = "langgraph:"
 """What the names of steps begin with; the source of the checkpoint follows."""
 
 _BRANCHING = frozenset({"fork", "update"})
+_REMOVED = "removed_channels"
+"""What the metadata says of the first checkpoint in which channels are gone with their values."""
+_SPECIAL = {**WRITES_IDX_MAP, ASKED: min(WRITES_IDX_MAP.values()) - 100}
 
 
 def put(
@@ -39,15 +43,16 @@ def put(
     keys: Collection[str],
 ) -> Flow[dict[str, Any]]:
     """Store a checkpoint, and give the config that names it."""
-    to = address(config)
-    thread = threads.thread(to.thread)
+    asked = address(config)
+    to, thread = threads.located(asked), threads.thread(asked.thread)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
         source = str(metadata.get("source") or "checkpoint")
-        said = {**told(config, keys), **metadata, **small_parts(checkpoint)}
+        written, removed = _graphs(threads, asked)
+        said = {**told(config, keys), **metadata, **small_parts(checkpoint), **removed}
         packed, findings = pack_metadata(surface.guard, said)
         thread.report.add(source, findings)
-        values = fields_of(checkpoint)
+        values = {**fields_of(checkpoint), **written}
         header = Header(
             checkpoint["id"],
             STEP + source,
@@ -58,7 +63,16 @@ def put(
         follows = to.loop and not to.addressed and source not in _BRANCHING
         step = HostStep(to.namespace, to.checkpoint, header, values, follows)
         yield from thread.writer.append(step, surface)
-    return config_of(to.thread, to.namespace, checkpoint["id"])
+    return config_of(asked.thread, asked.namespace, checkpoint["id"])
+
+
+def _graphs(threads: Threads, to: Address) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give what a checkpoint says of the graph that wrote it, and of what that has removed."""
+    if threads.binding is None:
+        return {}, {}
+    written = threads.binding.graphs.written(to.namespace)
+    removed = threads.binding.graphs.removed(to)
+    return {GRAPH: written} if written else {}, {_REMOVED: removed} if removed else {}
 
 
 def put_writes(
@@ -69,14 +83,15 @@ def put_writes(
     task_path: str,
 ) -> Flow[None]:
     """Store what a task wrote after a checkpoint."""
-    to = address(config)
+    to = threads.located(address(config))
     thread = threads.thread(to.thread)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
-        if threads.binding is not None:
-            writes = threads.binding.outgoing(to.namespace, writes)
         given = [(channel, _as_text(channel, value)) for channel, value in writes]
-        batch = Batch(task_id, given, task_path, special=WRITES_IDX_MAP, admitted=True)
+        if threads.binding is not None:
+            given = list(threads.binding.outgoing(to.namespace, given))
+            given += threads.binding.questions.stored(to.thread, task_id, given, surface)
+        batch = Batch(task_id, given, task_path, special=_SPECIAL, admitted=True)
         yield from thread.writer.write(to.namespace, to.checkpoint, batch, surface, early=to.loop)
 
 
@@ -87,8 +102,8 @@ def _as_text(channel: str, value: Any) -> Any:
 
 def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTuple | None]:
     """Give the checkpoint that a config names, or the newest; None where there is none."""
-    to = address(config)
-    thread = threads.thread(to.thread)
+    asked = address(config)
+    to, thread = threads.located(asked), threads.thread(asked.thread)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
         if to.checkpoint:
@@ -98,21 +113,33 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
         if stored is None:
             return None
         if to.loop and threads.binding is not None:
+            threads.binding.graphs.check(config, asked, stored)
             stored = yield from threads.binding.resumed(config, to, stored, surface)
-        return as_tuple(
-            thread, stored, surface.guard.codec, asked=config if to.checkpoint else None
-        )
+        found = as_tuple(threads, asked, stored, surface)
+        return found._replace(config=config) if to.checkpoint else found  # type: ignore[arg-type] # LangGraph's own
 
 
-def as_tuple(
-    thread: Thread, stored: Stored, codec: Codec, *, asked: Mapping[str, Any] | None = None
-) -> CheckpointTuple:
-    """Turn what is stored into what LangGraph reads."""
-    header, namespace = stored.header, stored.line.namespace
-    said = unpack_metadata(header, codec)
-    own: Any = asked or config_of(thread.id, namespace, header.checkpoint)
-    parent: Any = config_of(thread.id, namespace, header.parent) if header.parent else None
+def as_tuple(threads: Threads, asked: Address, stored: Stored, surface: Surface) -> CheckpointTuple:
+    """Turn what is stored into what LangGraph reads.
+
+    Args:
+        threads: All threads.
+        asked: Who asks, and what the namespace is called there.
+        stored: The checkpoint.
+        surface: What the values of the namespace go through.
+    """
+    header, namespace = stored.header, asked.namespace
+    said = unpack_metadata(header, surface.guard.codec)
+    own: Any = config_of(asked.thread, namespace, header.checkpoint)
+    parent: Any = config_of(asked.thread, namespace, header.parent) if header.parent else None
     checkpoint: Any = checkpoint_of(header.checkpoint, stored.values, said)
     metadata: Any = metadata_of(said)
     writes = [(write.task, write.channel, write.value) for write in stored.writes]
-    return CheckpointTuple(own, checkpoint, metadata, parent, writes)
+    found = CheckpointTuple(own, checkpoint, metadata, parent, writes)
+    if threads.binding is not None:
+        found = threads.binding.graphs.shown(found, asked, stored)
+        if asked.loop:
+            given = found.pending_writes or []
+            threads.binding.questions.expect(asked.thread, namespace, given, surface)
+    kept = [write for write in found.pending_writes or [] if write[1] != ASKED]
+    return found._replace(pending_writes=kept)

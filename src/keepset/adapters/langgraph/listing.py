@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from keepset.adapters.langgraph.address import address
+from keepset.adapters.langgraph.address import Address, address
 from keepset.adapters.langgraph.flows import STEP, as_tuple
 from keepset.adapters.langgraph.threads import Thread, Threads
 from keepset.codec import Withheld
@@ -108,5 +108,7 @@ def states(threads: Threads, thread: Thread, picks: Sequence[Pick]) -> Flow[list
             stored = yield from thread.reader.on((line, row.seq), surface, near)
             if stored is not None and stored.header.checkpoint == row.checkpoint:
                 near = {(line, row.seq): stored.values}
-                found.append(as_tuple(thread, stored, surface.guard.codec))
+                name = row.checkpoint
+                own = Address(thread.id, line.namespace, name, loop=False, addressed=False)
+                found.append(as_tuple(threads, own, stored, surface))
     return found

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from keepset.adapters.langgraph.address import Address
+from keepset.adapters.langgraph.continuing import Graphs
+from keepset.adapters.langgraph.interrupts import Questions
 from keepset.contracts import Contract
 from keepset.plan.requests import Flow
 from keepset.run.hosted import Stored, Surface
@@ -13,6 +15,16 @@ from keepset.run.hosted import Stored, Surface
 
 class Binding(Protocol):
     """What a saver asks about the graph that it was bound to."""
+
+    @property
+    def graphs(self) -> Graphs:
+        """The graph and those inside it, and how they go on with threads."""
+        ...
+
+    @property
+    def questions(self) -> Questions:
+        """What their nodes have asked."""
+        ...
 
     def contract(self, namespace: str) -> Contract | None:
         """Give the rules of a namespace's channels; None where nothing is known of it.

@@ -32,6 +32,9 @@ _FAILED_NODE: Final = "__error_source_node__"
 _HASHED_SHORT: Final = 1
 """Up to this version of a checkpoint, ids of tasks are made with SHA-1."""
 
+_MOST: Final = 64
+"""How many questions a task asks at the most: an id is found by trying their places."""
+
 Write = tuple[str, str, Any]
 
 
@@ -227,18 +230,53 @@ def _moved_write(channel: str, value: Any, moved: Moved | None, renames: Renames
     if channel == _FAILED_NODE and isinstance(value, str):
         return renames.node(value)
     if channel == _INTERRUPT and moved is not None and isinstance(value, list | tuple):
-        return [_moved_interrupt(one, moved, len(value)) for one in value]
+        return [_moved_interrupt(one, moved) for one in value]
     if channel.startswith(_JOIN) and isinstance(value, str):
         return renames.node(value)
     return value
 
 
-def _moved_interrupt(one: Any, moved: Moved, most: int) -> Any:
-    if isinstance(one, Interrupt):
-        for place in range(most + 64):  # a task asks few questions; the id says which one it is
-            if one.id == interrupt_id(moved.was_in, place):
-                return replace(one, id=interrupt_id(moved.is_in, place))
-    return one
+def _moved_interrupt(one: Any, moved: Moved) -> Any:
+    called = _moved_id(one.id, moved) if isinstance(one, Interrupt) else None
+    return one if called is None else replace(one, id=called)
+
+
+def _moved_id(name: str, moved: Moved) -> str | None:
+    for place in range(_MOST):
+        if name == interrupt_id(moved.was_in, place):
+            return interrupt_id(moved.is_in, place)
+    return None
+
+
+def moved_ids(writes: Sequence[Write], tasks: Sequence[Moved]) -> Iterator[tuple[str, str]]:
+    """Give the present id of each interrupt that has another now, with the one that it had."""
+    by_id = {task.old: task for task in tasks}
+    for task, channel, value in writes:
+        if task in by_id and channel == _INTERRUPT and isinstance(value, list | tuple):
+            for one in value:
+                called = _moved_id(one.id, by_id[task]) if isinstance(one, Interrupt) else None
+                if called is not None:
+                    yield called, one.id
+
+
+class Answers(dict[str, Any]):
+    """Answers by the ids of interrupts, found under the ids that they have now as well.
+
+    A human answers the question that was shown, under the id that was shown with it.
+    """
+
+    def __init__(self, given: Mapping[str, Any], former: Mapping[str, str]) -> None:
+        """Take the answers, and the former ids of interrupts by their present ones."""
+        super().__init__(given)
+        self._former = former
+
+    def __contains__(self, key: object) -> bool:
+        """Tell whether there is an answer, under the present or the former id."""
+        return super().__contains__(key) or super().__contains__(self._former.get(str(key)))
+
+    def __getitem__(self, key: str) -> Any:
+        """Give an answer, under the present or the former id."""
+        return super().__getitem__(key if super().__contains__(key) else self._former[key])
 
 
 def interrupt_id(inside: str, answered: int) -> str:

@@ -76,7 +76,13 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
     def binding(self, binding: Binding | None) -> None:
         self._threads.bind(binding)
 
-    def bind(self, graph: G) -> G:
+    def bind(
+        self,
+        graph: G,
+        *,
+        renamed: Mapping[str, str] | None = None,
+        on_changed_interrupt: str = "refuse",
+    ) -> G:
         """Give a copy of a compiled graph that is checkpointed here, by the rules of its schemas.
 
         Its checkpoints are exact under every durability, and what cannot be stored is refused
@@ -84,14 +90,24 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
 
         Args:
             graph: What ``builder.compile()``, ``create_agent(…)`` or an ``@entrypoint`` gives.
+            renamed: The present name of each node that had another, by the one that it had:
+                ``{"approve": "review"}``. A thread that waits there goes on at the new one.
+            on_changed_interrupt: What becomes of a human's answer where the node now asks for
+                something else than what was answered: ``refuse`` or ``accept``.
 
         Raises:
-            UsageError: ``langgraph.not-a-graph``.
+            UsageError: ``langgraph.not-a-graph``, ``langgraph.renamed`` or
+                ``langgraph.on-changed-interrupt``.
             SchemaError: Its schemas are unsound: two rules for one channel (``rule.conflict``), a
                 name that cannot be found (``state.unresolved-name``), …
         """
         require_graph(graph)
-        binding = GraphBinding(graph, self._threads.types)
+        binding = GraphBinding(
+            graph,
+            self._threads.types,
+            renamed=renamed,
+            on_changed_interrupt=on_changed_interrupt,
+        )
         bound = binding.graph(graph)
         threads = Threads(self._services, self._threads.types)
         threads.bind(binding)

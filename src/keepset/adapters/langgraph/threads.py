@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypedDict
 
+from keepset.adapters.langgraph.address import Address
 from keepset.adapters.langgraph.checkpoints import OWN_FIELDS
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.codec import Codec, TypeRegistry
@@ -108,6 +109,10 @@ class Threads:
             else:
                 self._threads.move_to_end(thread)
             return found
+
+    def located(self, to: Address) -> Address:
+        """Give the address under which a checkpoint lies whose tasks had other ids."""
+        return to if self.binding is None else self.binding.graphs.located(to)
 
     def surface(self, thread: Thread, namespace: str) -> Surface:
         """Give what the values of a namespace go through."""
