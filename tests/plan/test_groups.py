@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from keepset.codec import Codec
 from keepset.errors import IntegrityError
 from keepset.plan import groups
-from keepset.plan.columns import FieldSegment, newest_group, read_column, read_needed
+from keepset.plan.columns import FieldSegment, OpenColumn, read_column
 from keepset.plan.groups import Body, Group
 from keepset.plan.rows import SegmentRow
 
@@ -106,7 +106,7 @@ def test_every_position_is_read_from_the_rows_that_its_newest_one_asks_for(
     line = line_of(packs)
     for newest in line.rows.values():
         for until in range(newest.first, newest.last + 1):
-            pairs = pairs_of(read_needed(line.needed(newest), until, CODEC))
+            pairs = pairs_of(OpenColumn(line.needed(newest), until).needed(CODEC))
             base = max(base for seq, base, _ in line.said if seq <= until)
             wanted = [(seq, op) for seq, _, op in line.said if base <= seq <= until]
             assert [pair for pair in pairs if pair[0] >= base] == wanted
@@ -118,7 +118,7 @@ def test_who_has_read_goes_on_like_who_has_written(packs: list[Any], more: list[
     line = line_of(packs)
     newest = list(line.rows.values())[-1]
     again = line_of(packs)
-    again.group = newest_group(line.needed(newest), CODEC)
+    again.group = OpenColumn(line.needed(newest), newest.last).group(CODEC)
     for texts, skip in more:
         line.add(texts, skip=skip)
         again.add(texts, skip=skip)
