@@ -148,10 +148,12 @@ def test_a_segment_that_later_ones_repeat_is_missed_by_them() -> None:
 def test_a_row_that_was_changed_is_named_and_no_other() -> None:
     rows = tuple(long_line().rows.values())
     for at, row in enumerate(rows):
-        changed = replace(row, data=row.data[:-1] + bytes([row.data[-1] ^ 1]))
-        with pytest.raises(IntegrityError) as caught:
-            read_column([*rows[:at], changed, *rows[at + 1 :]], CODEC)
-        assert f"segment field from step {row.first} " in caught.value.message
+        flipped = replace(row, data=row.data[:-1] + bytes([row.data[-1] ^ 1]))
+        alone = replace(row, start=row.first if at else 2)
+        for changed in (flipped, alone):
+            with pytest.raises(IntegrityError) as caught:
+                read_column([*rows[:at], changed, *rows[at + 1 :]], CODEC)
+            assert f"segment field from step {row.first} " in caught.value.message
 
 
 def test_a_group_ends_when_what_is_obsolete_outgrows_what_may_be_unpacked_for_nothing() -> None:

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -165,5 +166,34 @@ class RunMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
+LIMITS = {
+    "packing.STEPS_PER_SEGMENT": 3,
+    "packing.STEPS_PER_HEADERS": 6,
+    "groups.SMALL": 200,
+    "groups.MOST_STEPS": 12,
+    "groups.LEAST": 64,
+    "groups.WINDOW": 2000,
+    "groups.OBSOLETE": 600,
+}
+
+
+class PackedMachine(RunMachine):
+    """The same where everything is packed after three steps, so that few steps meet all edges."""
+
+    def __init__(self) -> None:
+        self.patch = pytest.MonkeyPatch()
+        for name, limit in LIMITS.items():
+            self.patch.setattr(f"keepset.plan.{name}", limit)
+        super().__init__()
+
+    def teardown(self) -> None:
+        try:
+            super().teardown()
+        finally:
+            self.patch.undo()
+
+
 TestRunsAgainstAModel = RunMachine.TestCase
 TestRunsAgainstAModel.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
+TestPackedRunsAgainstAModel = PackedMachine.TestCase
+TestPackedRunsAgainstAModel.settings = TestRunsAgainstAModel.settings
