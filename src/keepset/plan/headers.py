@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from operator import sub
 from typing import Any
 
@@ -23,8 +23,15 @@ _PLAIN = Codec()
 _UUID, _SHORT = 16, 10
 _TIME = 6
 _TEXT = 36
-_KINDS: tuple[Any, ...] = (str | None, str, str, int, bytes)
+_KINDS = (
+    frozenset({str, type(None)}),
+    frozenset({str}),
+    frozenset({str}),
+    frozenset({int}),
+    frozenset({bytes}),
+)
 """What a parent, a name, a status, a time and the metadata are."""
+_TIMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +158,43 @@ def packed_beside(row: SegmentRow) -> Mapping[str, int]:
     return _read(row)[1]
 
 
-def _read(row: SegmentRow) -> tuple[list[StepRow], dict[str, int]]:
+def end_ids(row: SegmentRow) -> tuple[str, str]:
+    """Unpack the ids of the first and of the last checkpoint in a segment, in a tenth of the time.
+
+    Raises:
+        IntegrityError: The row is not what its digest says.
+        DecodeError: It is not a segment of headers.
+    """
+    seqs, ids, lists, _ = _columns(row)
+    if type(ids) is bytes:
+        ids = [ids[:_SHORT], ids[-_SHORT:]]
+    elif type(ids) is not list or len(ids) != len(seqs):
+        raise damaged(place(row))
+    gaps = lists[_TIMES]
+    first, last = _lengthen(ids[0], gaps[0]), _lengthen(ids[-1], sum(gaps))
+    if first is None or last is None:
+        raise damaged(place(row))
+    return first, last
+
+
+def _columns(row: SegmentRow) -> tuple[list[int], Any, list[list[Any]], Any]:
+    """Give the seqs, the ids as they are written, the lists of `_KINDS`, and what changed."""
     check_segment(row)
     columns = _PLAIN.unpack(unframe(row.data, UNPACKED_LIMIT))
     if type(columns) is not list or len(columns) != len(_KINDS) + 3:
         raise damaged(place(row))
     gaps, ids, *lists, changed = columns
     seqs = read_seqs(gaps, row)
-    for column, kind in zip(lists, _KINDS, strict=True):
+    for column, kinds in zip(lists, _KINDS, strict=True):
         if type(column) is not list or len(column) != len(seqs):
             raise damaged(place(row))
-        if not all(isinstance(item, kind) for item in column):
+        if not kinds.issuperset(map(type, column)):
             raise damaged(place(row))
+    return seqs, ids, lists, changed
+
+
+def _read(row: SegmentRow) -> tuple[list[StepRow], dict[str, int]]:
+    seqs, ids, lists, changed = _columns(row)
     parents, names, statuses, gaps, metadata = lists
     times = list(accumulate(gaps))
     checkpoints = _unpack_ids(ids, times)

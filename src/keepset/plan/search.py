@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keepset.plan.digests import check_step
-from keepset.plan.headers import unpack_headers
+from keepset.plan.headers import end_ids, unpack_headers
 from keepset.plan.packing import STEPS_PER_HEADERS
 from keepset.plan.reads import HeaderPage, ReadHeaderPage, ReadHeaderSegments, Seek, Sought
 from keepset.plan.requests import Request
@@ -76,14 +76,14 @@ def _search(line: int, last: int, checkpoint: str) -> Generator[Request, Any, St
         segments = [segment for segment in segments if segment.last >= low]
         if not segments:
             return None
-        after = bisect_right(segments, checkpoint, key=_first_id)
+        after = bisect_right(segments, checkpoint, key=lambda segment: end_ids(segment)[0])
         if after < len(segments):
             high = segments[after].first - 1
         if after:
-            found = _named(segments[after - 1], checkpoint)
-            if found is not None:
-                return found
-            low = segments[after - 1].last + 1
+            pivot = segments[after - 1]
+            if checkpoint <= end_ids(pivot)[1]:
+                return _named(pivot, checkpoint)
+            low = pivot.last + 1
     return None
 
 
@@ -97,10 +97,6 @@ def _scan(line: int, last: int, checkpoint: str) -> Generator[Request, Any, Step
                 return found
         last = page.segments[-1].first - 1 if page.segments else 0
     return None
-
-
-def _first_id(segment: SegmentRow) -> str:
-    return unpack_headers(segment)[0].checkpoint
 
 
 def _named(segment: SegmentRow, checkpoint: str) -> StepRow | None:
