@@ -11,6 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.graph import START, StateGraph, add_messages
 from langgraph.types import Command, Send, interrupt
+from pydantic import SecretStr
 from typing_extensions import TypedDict
 
 from keepset.adapters.langgraph.saver import KeepsetSaver
@@ -128,6 +129,24 @@ def test_a_save_that_is_late_stores_what_there_was_and_without_binding_what_ther
         graph.invoke(given(), CONFIG, durability="async")
         history = [s for s in graph.get_state_history(CONFIG) if s.next == ("second",)]
         assert (history[0].values == recorder.given["n2"]) is bound
+
+
+@pytest.mark.parametrize("durability", DURABILITIES)
+def test_the_same_holds_for_what_stands_beside_a_secret(durability: Any) -> None:
+    recorder = Recorder()
+    builder: Any = StateGraph(State)
+    builder.add_node(
+        "first",
+        lambda _: {"nested": {"deep": {"count": 0}, "key": SecretStr("a-secret-that-is-made-up")}},
+    )
+    builder.add_node("second", recorder.node(STEPS // 2))
+    builder.add_edge(START, "first")
+    builder.add_edge("first", "second")
+    with KeepsetSaver("memory:") as saver:
+        graph = saver.bind(builder.compile())
+        graph.invoke(given(), CONFIG, durability=durability)
+        assert recorder.began.is_set()
+        assert graph.get_state(CONFIG).values["nested"]["deep"]["count"] == 0
 
 
 class Fan(TypedDict):

@@ -159,6 +159,48 @@ def test_a_run_that_is_sent_to_a_checkpoint_restores_that_one_and_no_other() -> 
     assert locks(seen[-1])["docs"] == GIVEN["docs"]
 
 
+def test_a_run_that_asks_for_its_checkpoint_twice_gets_the_same_and_another_run_its_own() -> None:
+    with KeepsetSaver("memory:") as keeper:
+        graph = keeper.bind(graph_of([]))
+        graph.invoke(GIVEN, CONFIG)
+        runs = [object(), object()]
+        asked = [
+            graph.checkpointer.get_tuple(
+                {"configurable": {**CONFIG["configurable"], "__pregel_runtime": run}}
+            ).checkpoint["channel_values"]["db"]
+            for run in (runs[0], runs[0], runs[1])
+        ]
+    assert asked[0] is asked[1]
+    assert asked[0] is not asked[2]
+    assert CALLS.count("connect") == 2
+
+
+def test_a_task_that_wrote_only_what_is_not_stored_does_not_run_again() -> None:
+    ran: list[str] = []
+
+    def fails(_: State) -> None:
+        ran.append("fails")
+        if len(ran) < 3:
+            message = "the first try fails"
+            raise RuntimeError(message)
+
+    def opens(_: State) -> dict[str, Any]:
+        ran.append("opens")
+        return {"db": threading.Lock()}
+
+    builder: Any = StateGraph(State)
+    builder.add_node("opens", opens)
+    builder.add_node("fails", fails)
+    builder.add_edge(START, "opens")
+    builder.add_edge(START, "fails")
+    with KeepsetSaver("memory:") as keeper:
+        graph = keeper.bind(builder.compile())
+        with pytest.raises(RuntimeError):
+            graph.invoke({"answer": "x"}, CONFIG)
+        graph.invoke(None, CONFIG)
+    assert sorted(ran) == ["fails", "fails", "opens"]
+
+
 def test_a_field_that_is_not_stored_is_carried_over_by_update_state() -> None:
     seen: list[Any] = []
     with KeepsetSaver("memory:") as keeper:
