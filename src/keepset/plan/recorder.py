@@ -251,10 +251,10 @@ class Recorder:
         else:
             stored = raw
         self._note(spec, stored, findings)
-        known = before.stored if before and not self._whole(before) else None
-        old = known.frozen if known else None
-        if old and not extends(stored, old):
+        past = before.stored.frozen if before and before.stored else None
+        if past and not extends(stored, past):
             self.guard.require_growth(spec)
+        old = None if self.memory.whole else past
         change = diff(old, stored, move=self.large.move) if old else whole(stored, self.large.move)
         if change is None and before:
             return replace(before, raw=raw, stored=stored), None

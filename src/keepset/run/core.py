@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from keepset.contracts import Contract
-from keepset.errors import ConflictError, KeepsetError, UsageError
+from keepset.errors import ConflictError, KeepsetError, NotFoundError, UsageError
+from keepset.plan.chains import Chains
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
 from keepset.plan.reads import Loaded
@@ -96,7 +97,7 @@ class RunCore:
     def load(self) -> Generator[Request, Any, LineMemory]:
         """Load the newest checkpoint, where it is not remembered."""
         if self._memory is None:
-            loaded, chains, values = yield from self.reader.load(self.branch, self._fits)
+            loaded, chains, values = yield from self._read()
             memory = remember(loaded, chains, values, self.codec)
             if self._known is None:
                 self._begin(loaded, values)
@@ -105,6 +106,22 @@ class RunCore:
             self._remember(memory)
             return memory
         return self._memory
+
+    def _read(self) -> Generator[Request, Any, tuple[Loaded, Chains, dict[str, Any]]]:
+        """Read the run's line; what this run has seen and is gone was deleted."""
+        try:
+            return (yield from self.reader.load(self.branch, self._fits))
+        except NotFoundError as error:
+            if self._known is None or error.code != "run.not-found":
+                raise
+            raise self._deleted() from error
+
+    def _deleted(self) -> ConflictError:
+        return ConflictError(
+            f"run {self.reader.key.run_id} has been deleted since it was loaded",
+            code="conflict.deleted",
+            hint="What it held must not come back: load the run again to start a new one.",
+        )
 
     def _begin(self, loaded: Loaded, values: dict[str, Any]) -> None:
         header = header_at(loaded)
@@ -131,6 +148,8 @@ class RunCore:
             self._known = self._landing
             if isinstance(self._claim, Seen):
                 self._claim = seen
+        if self._claim.incarnation not in (None, seen.incarnation):
+            raise self._deleted()
         if seen.incarnation != self._claim.incarnation or memory.checkpoint != self._known:
             raise ConflictError(
                 f"run {self.reader.key.run_id} has moved on since it was loaded",
