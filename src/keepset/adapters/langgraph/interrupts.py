@@ -15,12 +15,14 @@ from __future__ import annotations
 import hashlib
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import CodeType, FrameType
 from typing import Any, Final
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 
 from keepset.adapters.langgraph.checkpoints import ASKED
 from keepset.adapters.langgraph.continuing import Bounded
@@ -168,13 +170,25 @@ class _Watched(Runnable[Any, Any]):
         self._questions = questions
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        return self.bound.invoke(input, self._watching(config), **kwargs)
+        with self._watching(config) as own:
+            return self.bound.invoke(input, own, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        return await self.bound.ainvoke(input, self._watching(config), **kwargs)
+        with self._watching(config) as own:
+            return await self.bound.ainvoke(input, own, **kwargs)
 
-    def _watching(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        return config and self._questions.watching(self._node, self._code, config)
+    @contextmanager
+    def _watching(self, config: RunnableConfig | None) -> Iterator[RunnableConfig | None]:
+        """Let ``interrupt()`` find the config by which it is seen, as the node's own config."""
+        if config is None:
+            yield None
+            return
+        own = self._questions.watching(self._node, self._code, config)
+        before = var_child_runnable_config.set(own)
+        try:
+            yield own
+        finally:
+            var_child_runnable_config.reset(before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,9 +57,22 @@ def in_a_row(node: str, work: Callable[[Any], Any], state: Any = Order, **option
     return builder
 
 
+def pay(_: Order) -> dict[str, Any]:
+    return {"approved": interrupt("pay 100?")}
+
+
+def delete_then_pay(_: Order) -> dict[str, Any]:
+    return {"checked": interrupt("delete the account?"), "approved": interrupt("pay 100?")}
+
+
+# What a deploy changes in place keeps its name.
+delete_then_pay.__code__ = delete_then_pay.__code__.replace(co_qualname="pay")
+
 GRAPHS: dict[str, Callable[[], Any]] = {
     "approve": lambda: in_a_row("approve", approve),
     "review": lambda: in_a_row("review", review),
+    "pay": lambda: in_a_row("human", pay),
+    "delete then pay": lambda: in_a_row("human", delete_then_pay),
 }
 
 
@@ -71,13 +84,17 @@ class Deploys:
         self._how = how
         self._saver: KeepsetSaver | None = None
 
-    def deploy(self, builder: Any, *, compiled: Any = None, **options: Any) -> Any:
-        """Give a bound graph; what is on disk is opened anew, as a new process would."""
+    def saver(self) -> KeepsetSaver:
+        """Give a saver; what is on disk is opened anew, as a new process would."""
         if self._saver is not None and self.url != "memory:":
             self._saver.close()
             self._saver = None
         self._saver = self._saver or KeepsetSaver(self.url)
-        return self._saver.bind(builder.compile(**(compiled or {})), **options)
+        return self._saver
+
+    def deploy(self, builder: Any, *, compiled: Any = None, **options: Any) -> Any:
+        """Give a bound graph of the code that is deployed now."""
+        return self.saver().bind(builder.compile(**(compiled or {})), **options)
 
     def call(self, graph: Any, given: Any, config: Any = CONFIG, **options: Any) -> Any:
         """Call a graph, with or without an event loop."""
