@@ -20,8 +20,9 @@ from langgraph.pregel._write import (
     ChannelWriteEntry,
     ChannelWriteTupleEntry,
 )
-from langgraph.types import Command, Overwrite, Send
+from langgraph.types import Command, Send
 
+from keepset.adapters.langgraph.host import Overwrite
 from keepset.contracts import MISSING, Contract, Drop, Extract, Field, Keep
 from keepset.contracts.admit import is_extracted
 from keepset.contracts.paths import Wild, parse_glob

@@ -18,7 +18,6 @@ from langgraph._internal._typing import MISSING
 from langgraph.channels import (
     AnyValue,
     BinaryOperatorAggregate,
-    DeltaChannel,
     EphemeralValue,
     LastValue,
     Topic,
@@ -26,9 +25,9 @@ from langgraph.channels import (
 )
 from langgraph.channels.base import BaseChannel
 from langgraph.errors import InvalidUpdateError
-from langgraph.types import Overwrite
 
 from keepset.adapters.langgraph.admitting import Admission
+from keepset.adapters.langgraph.host import DeltaChannel, Overwrite
 from keepset.adapters.langgraph.restoring import START, left_out
 from keepset.codec import Codec
 from keepset.contracts import Contract

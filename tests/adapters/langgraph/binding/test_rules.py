@@ -13,10 +13,11 @@ from langchain.agents.middleware import PIIMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
 from langgraph.graph import START, StateGraph, add_messages
-from langgraph.types import Command, Overwrite, interrupt
+from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 from keepset import Drop, Extract, Keep
+from keepset.adapters.langgraph.host import Overwrite
 from keepset.adapters.langgraph.saver import KeepsetSaver
 from keepset.errors import PolicyError
 from tests.adapters.langgraph.binding.stores import CONFIG, DURABILITIES, found, saver
@@ -135,6 +136,7 @@ def test_a_node_that_gives_back_its_whole_state_does_not_extract_twice() -> None
         assert graph.invoke({"kept": "x"}, CONFIG) == SHAPED
 
 
+@pytest.mark.skipif(Overwrite.__name__ != "Overwrite", reason="this release cannot overwrite")
 def test_a_value_that_overwrites_what_a_reducer_has_is_shaped_as_well() -> None:
     seen: list[Any] = []
     messages = [HumanMessage("new", id="2", response_metadata={"model": "m"})]
