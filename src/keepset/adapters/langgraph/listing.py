@@ -17,6 +17,7 @@ from keepset.plan.headers import unpack_metadata
 from keepset.plan.reads import ListRuns
 from keepset.plan.requests import Flow
 from keepset.plan.rows import LineRow, StepRow
+from keepset.run.hosted import Spot, Trace, trace
 
 PAGE = 32
 """How many checkpoints are loaded at a time."""
@@ -112,3 +113,30 @@ def states(threads: Threads, thread: Thread, picks: Sequence[Pick]) -> Flow[list
                 own = Address(thread.id, line.namespace, name, loop=False, addressed=False)
                 found.append(as_tuple(threads, own, stored, surface))
     return found
+
+
+def channel_history(
+    threads: Threads, config: Mapping[str, Any], channels: Sequence[str]
+) -> Flow[dict[str, Any]]:
+    """Give what was written to channels since they last had values, and these values.
+
+    LangGraph puts a DeltaChannel together from that.
+    """
+    to = address(config)
+    thread = threads.thread(to.thread)
+    with thread.named(to.namespace):
+        surface = threads.surface(thread, to.namespace)
+        spot: Spot | None
+        if to.checkpoint:
+            spot = yield from thread.reader.find(to.namespace, to.checkpoint)
+        else:
+            spot = yield from thread.reader.end(to.namespace)
+        if spot is None:
+            return {channel: {"writes": []} for channel in channels}
+        traces = yield from trace(thread.reader, spot, channels, surface)
+    return {channel: _told(found) for channel, found in traces.items()}
+
+
+def _told(found: Trace) -> dict[str, Any]:
+    writes = [(write.task, write.channel, write.value) for write in found.writes]
+    return {"writes": writes, **({"seed": found.seeds[0]} if found.seeds else {})}

@@ -12,7 +12,14 @@ from langgraph.pregel import Pregel
 
 from keepset.adapters.langgraph import flows, removing
 from keepset.adapters.langgraph.binding import GraphBinding, require_graph
-from keepset.adapters.langgraph.listing import PAGE, pages, query, select, states
+from keepset.adapters.langgraph.listing import (
+    PAGE,
+    channel_history,
+    pages,
+    query,
+    select,
+    states,
+)
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.adapters.langgraph.threads import Threads, registry
 from keepset.adapters.langgraph.types import host_types
@@ -226,6 +233,17 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
                     part = picks[start : start + PAGE]
                     for found in await self._adrive(states(self._threads, thread, part)):
                         yield found
+
+    def get_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Any:
+        """Give what was written to channels before a checkpoint, and the values it stands on.
+
+        LangGraph calls it for channels that have no value in the checkpoint itself.
+        """
+        return self._drive(channel_history(self._threads, config, channels))
+
+    async def aget_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Any:
+        """See `get_delta_channel_history`."""
+        return await self._adrive(channel_history(self._threads, config, channels))
 
     # --- removing and copying ---------------------------------------------------------------------
 

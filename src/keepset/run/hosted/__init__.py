@@ -8,7 +8,18 @@ it at a time, and the store lets one of them land.
 """
 
 from keepset.run.hosted.known import HostStep, Known, Stored, Surface
-from keepset.run.hosted.reading import HostReader
+from keepset.run.hosted.reading import HostReader, Spot
+from keepset.run.hosted.tracing import Trace, trace
 from keepset.run.hosted.writing import HostWriter
 
-__all__ = ["HostReader", "HostStep", "HostWriter", "Known", "Stored", "Surface"]
+__all__ = [
+    "HostReader",
+    "HostStep",
+    "HostWriter",
+    "Known",
+    "Spot",
+    "Stored",
+    "Surface",
+    "Trace",
+    "trace",
+]

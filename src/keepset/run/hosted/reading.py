@@ -70,17 +70,23 @@ class HostReader:
         loaded, chains, values = yield from reader.load()
         self._known.see(loaded.found.run, loaded.found.deletions)
         if sum(row.namespace == namespace for row in loaded.found.lines) > 1:
-            heads = [
-                (line, rows[0]) for line, rows in (yield from self.headers(namespace, 1)) if rows
-            ]
-            if not heads:
+            spot = yield from self.end(namespace)
+            if spot is None:
                 return None
-            line, row = max(heads, key=lambda head: head[1].checkpoint)
-            if line != loaded.line or loaded.seq != row.seq:
-                loaded, chains, values = yield from reader.load(line.branch, seq=row.seq)
+            if spot != (loaded.line, loaded.seq):
+                loaded, chains, values = yield from reader.load(spot[0].branch, seq=spot[1])
         if keep and loaded.line is not None and loaded.seq > loaded.line.parent_seq:
             self._known.keep(remember(loaded, chains, values, codec), loaded.line)
         return (yield from self._stored(loaded, values, codec))
+
+    def end(self, namespace: str) -> Generator[Request, Any, Spot | None]:
+        """Where the newest checkpoint of a namespace lies; None where it has none."""
+        heads = yield from self.headers(namespace, 1)
+        ends = [(rows[0], line) for line, rows in heads if rows]
+        if not ends:
+            return None
+        row, line = max(ends, key=lambda end: end[0].checkpoint)
+        return line, row.seq
 
     def at(self, namespace: str, checkpoint: str, surface: Surface) -> Flow[Stored | None]:
         """One checkpoint by its id; None where there is none."""

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("langgraph")
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -46,6 +47,26 @@ def test_a_channel_that_is_rebuilt_from_writes_tells_the_same_story(
     growing = import_module("tests.adapters.langgraph.saver.growing")
     mine, theirs = (growing.delta(one, durability) for one in (saver, InMemorySaver()))
     assert plain(mine) == plain(theirs)
+
+
+def test_what_a_channel_is_rebuilt_from_is_what_other_savers_give(saver: KeepsetSaver) -> None:
+    """LangGraph's own walk over whole checkpoints gives the same; this one reads little."""
+    pytest.importorskip("langgraph.channels.delta")
+    growing = import_module("tests.adapters.langgraph.saver.growing")
+    growing.delta(saver, "sync")
+    asked: Any = {"channels": ["log", "count", "never"]}
+    default: Any = BaseCheckpointSaver.get_delta_channel_history
+    told = list(saver.list(THREAD))
+    assert len(told) > 20
+    for one in told:
+        mine = saver.get_delta_channel_history(config=one.config, **asked)
+        assert mine == default(saver, config=one.config, **asked)
+        again = asyncio.run(saver.aget_delta_channel_history(config=one.config, **asked))
+        assert again == mine
+    nothing = saver.get_delta_channel_history(
+        config={"configurable": {"thread_id": "none"}}, channels=["log"]
+    )
+    assert nothing == {"log": {"writes": []}}
 
 
 @pytest.mark.parametrize("durability", DURABILITIES)
