@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from keepset.codec import format_path
+from keepset.codec import Codec, format_path
 from keepset.contracts import Contract, Secret
 from keepset.errors import DecodeError, IntegrityError, KeepsetError, NotFoundError, UsageError
 from keepset.plan.requests import Flow
@@ -42,20 +42,8 @@ def can_resume(
     try:
         _, _, values = yield from Reader(services, run_id, codec).load()
     except (DecodeError, IntegrityError) as error:
-        reasons.append(_from(Resume.INCOMPATIBLE, error))
-    stored = {n: v for n, v in values.items() if n in contract.fields}
-    stored = {n: v for n, v in stored.items() if contract.fields[n].rule.stored}
-    for path, marker in withheld(stored, codec):
-        place = format_path(path)
-        reasons.append(
-            Reason(
-                Resume.POLICY,
-                "resume.withheld",
-                f"{place} was withheld ({marker.kind}) and is not in the store",
-                f'Declare it: Annotated[…, Secret("env:…")] for {place}.',
-            )
-        )
-    reasons += _secrets(services, contract)
+        reasons.append(reason_of(Resume.INCOMPATIBLE, error))
+    reasons += value_reasons(services, contract, values, codec)
     return weigh(reasons)
 
 
@@ -68,14 +56,39 @@ def _unknown(stored: ContractRow) -> Reason:
     )
 
 
+def value_reasons(
+    services: Services, contract: Contract, values: Mapping[str, Any], codec: Codec
+) -> Iterator[Reason]:
+    """Say what a run that resumes with these values would miss, and which secrets it cannot get.
+
+    Args:
+        services: The store's parts.
+        contract: The contract that it would resume with.
+        values: Its fields as they are stored.
+        codec: Knows the classes of the values.
+    """
+    stored = {n: v for n, v in values.items() if n in contract.fields}
+    stored = {n: v for n, v in stored.items() if contract.fields[n].rule.stored}
+    for path, marker in withheld(stored, codec):
+        place = format_path(path)
+        yield Reason(
+            Resume.POLICY,
+            "resume.withheld",
+            f"{place} was withheld ({marker.kind}) and is not in the store",
+            f'Declare it: Annotated[…, Secret("env:…")] for {place}.',
+        )
+    yield from _secrets(services, contract)
+
+
+def reason_of(verdict: Resume, error: KeepsetError) -> Reason:
+    """Give an error as a reason for a verdict."""
+    return Reason(verdict, error.code, error.message, error.hint)
+
+
 def _secrets(services: Services, contract: Contract) -> Iterator[Reason]:
     for field in contract.fields.values():
         if isinstance(field.rule, Secret):
             try:
                 services.resolve(field.rule.reference)
             except (NotFoundError, UsageError) as error:
-                yield _from(Resume.UNKNOWN, error)
-
-
-def _from(verdict: Resume, error: KeepsetError) -> Reason:
-    return Reason(verdict, error.code, error.message, error.hint)
+                yield reason_of(Resume.UNKNOWN, error)

@@ -15,7 +15,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import Command
 
 from keepset.adapters.langgraph.address import Address
-from keepset.adapters.langgraph.checkpoints import GRAPH, SEEN, VERSIONS
+from keepset.adapters.langgraph.checkpoints import GRAPH, OWN, SEEN, VERSIONS
 from keepset.adapters.langgraph.compare import Present, Standing, reasons
 from keepset.adapters.langgraph.graph import Structure, read_structure, structure_of_graph
 from keepset.adapters.langgraph.needs import Needs
@@ -27,6 +27,7 @@ from keepset.adapters.langgraph.renaming import (
     moved_ids,
     moved_tasks,
     moved_writes,
+    namespaces,
 )
 from keepset.adapters.langgraph.standing import Task, tasks_of
 from keepset.contracts import Contract
@@ -162,7 +163,7 @@ class Graphs:
 
     def reasons(self, asked: Address, stored: Stored, *, resuming: bool) -> Iterator[Reason]:
         """Say what stands between a stored checkpoint and the graph of its namespace."""
-        now = self._present.get(without_tasks(asked.namespace))
+        now = self._now(asked.namespace)
         if now is None:
             return
         old = self._old(asked, stored)
@@ -170,6 +171,16 @@ class Graphs:
             return
         tasks = _tasks(old, stored) if resuming else ()
         yield from reasons(Standing(old, tasks, *_values(stored)), now)
+
+    def inside(self, at: Address, stored: Stored, said: Mapping[str, Any]) -> list[Address]:
+        """Give where graphs inside lie, in which a thread may wait at a checkpoint."""
+        namespace = stored.line.namespace
+        place = _place(stored, said.get("step", -1), (said.get(OWN) or [0])[0], namespace)
+        names = namespaces(_tasks(self._old(at, stored), stored), place)
+        return [replace(at, namespace=name, checkpoint="") for name in names]
+
+    def _now(self, namespace: str) -> Present | None:
+        return self._present.get(without_tasks(self.renames.namespace(namespace)))
 
     def _old(self, asked: Address, stored: Stored) -> Structure | None:
         """Give the graph that wrote a checkpoint; None where no bound one did."""
@@ -189,19 +200,13 @@ class Graphs:
         What it does not have any more is left out of the versions for a run, which would else take
         it for a change that is yet to be dealt with.
         """
-        now = self._present.get(without_tasks(asked.namespace))
+        now = self._now(asked.namespace)
         old = self._old(asked, stored)
         if now is None or (old is not None and old.text == now.structure.text):
             return found
         checkpoint: Any = moved_checkpoint(found.checkpoint, self.renames)
-        step = found.metadata.get("step", -1) + 1
-        place = Place(
-            found.checkpoint["id"],
-            found.checkpoint["v"],
-            step,
-            stored.line.namespace,
-            asked.namespace,
-        )
+        step, version = found.metadata.get("step", -1), found.checkpoint["v"]
+        place = _place(stored, step, version, asked.namespace)
         tasks = list(moved_tasks(_tasks(old, stored), now.structure, self.renames, place))
         for task in tasks:
             self._places.put((asked.thread, task.is_in), task.was_in)
@@ -225,6 +230,10 @@ class Graphs:
             node: {name: version for name, version in seen.items() if name not in gone}
             for node, seen in checkpoint["versions_seen"].items()
         }
+
+
+def _place(stored: Stored, step: int, version: int, asked: str) -> Place:
+    return Place(stored.header.checkpoint, version, step + 1, stored.line.namespace, asked)
 
 
 def _tasks(old: Structure | None, stored: Stored) -> tuple[Task, ...]:

@@ -141,6 +141,11 @@ class Place:
     asked: str
 
 
+def namespaces(tasks: Iterable[Task], place: Place) -> list[str]:
+    """Give the namespaces of what runs inside the tasks of a checkpoint, as they are stored."""
+    return [_ids(place, place.stored, t.node, t.push, t.triggers)[1] for t in tasks]
+
+
 def _ids(
     place: Place, above: str, node: str, push: int | None, triggers: Sequence[str]
 ) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from keepset.adapters.langgraph.listing import (
     states,
 )
 from keepset.adapters.langgraph.protocol import Binding
+from keepset.adapters.langgraph.resumable import can_resume
 from keepset.adapters.langgraph.threads import Threads, registry
 from keepset.adapters.langgraph.types import host_types
 from keepset.adapters.langgraph.versions import next_version
@@ -30,6 +31,7 @@ from keepset.plan.requests import Flow
 from keepset.run.services import Services
 from keepset.store import AsyncStore, Store, open_store
 from keepset.store.opening import check_name
+from keepset.verdict.resume import ResumeReport
 
 T = TypeVar("T")
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
@@ -122,6 +124,21 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         vars(own)["_threads"] = threads  # what is remembered of threads has its own rules
         bound.checkpointer = own
         return bound
+
+    def can_resume(self, config: Any) -> ResumeReport:
+        """Say whether the graph that this saver is bound to may resume a thread, and why not.
+
+        Args:
+            config: Names the thread, and a checkpoint if it is not the newest.
+
+        Raises:
+            NotFoundError: There is no such thread or checkpoint.
+        """
+        return self._drive(can_resume(self._threads, config))
+
+    async def acan_resume(self, config: Any) -> ResumeReport:
+        """See `can_resume`."""
+        return await self._adrive(can_resume(self._threads, config))
 
     # --- versions and types -----------------------------------------------------------------------
 

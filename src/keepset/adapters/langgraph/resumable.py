@@ -1,0 +1,82 @@
+"""May a bound graph resume a LangGraph thread? Checked without resuming it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keepset.adapters.langgraph.address import Address, address
+from keepset.adapters.langgraph.protocol import Binding
+from keepset.adapters.langgraph.threads import Thread, Threads
+from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.plan.headers import unpack_metadata
+from keepset.plan.requests import Flow
+from keepset.run.hosted import Stored, Surface
+from keepset.store.resuming import reason_of, value_reasons
+from keepset.verdict.resume import Reason, ResumeReport, weigh
+from keepset.verdict.status import Resume
+
+
+def can_resume(threads: Threads, config: Mapping[str, Any]) -> Flow[ResumeReport]:
+    """Check a thread, at its newest checkpoint or at one, against the graph of a binding.
+
+    The graphs inside are checked as well, where the thread waits in them.
+
+    Args:
+        threads: All threads.
+        config: Names the thread, and a checkpoint if it is not the newest.
+
+    Raises:
+        NotFoundError: There is no such thread or checkpoint.
+    """
+    to = address(config)
+    if threads.binding is None:
+        return weigh([_UNBOUND])
+    thread = threads.thread(to.thread)
+    found: list[Reason] = []
+    with thread.named(to.namespace):
+        todo = [to]
+        while todo:
+            at = todo.pop()
+            surface = threads.surface(thread, at.namespace)
+            try:
+                stored = yield from _stored(thread, at, surface)
+            except (DecodeError, IntegrityError) as error:
+                found.append(reason_of(Resume.INCOMPATIBLE, error))
+                continue
+            if stored is None:
+                if at is to:
+                    raise _missing(to)
+                continue
+            found += _reasons(threads.binding, at, stored, surface)
+            said = unpack_metadata(stored.header, surface.guard.codec)
+            todo += threads.binding.graphs.inside(at, stored, said)
+    return weigh(found)
+
+
+_UNBOUND = Reason(
+    Resume.UNKNOWN,
+    "langgraph.not-bound",
+    "this saver knows no graph, so that nothing could be checked",
+    "Ask the saver of a bound graph: saver.bind(graph).checkpointer.can_resume(config).",
+)
+
+
+def _missing(to: Address) -> NotFoundError:
+    return NotFoundError(
+        f"there is no checkpoint {to.checkpoint}" if to.checkpoint else "it has no checkpoint",
+        code="checkpoint.not-found" if to.checkpoint else "run.not-found",
+        hint="`keepset runs` and `keepset show` list what is stored.",
+    )
+
+
+def _stored(thread: Thread, at: Address, surface: Surface) -> Flow[Stored | None]:
+    if at.checkpoint:
+        return (yield from thread.reader.at(at.namespace, at.checkpoint, surface))
+    return (yield from thread.reader.newest(at.namespace, surface, keep=False))
+
+
+def _reasons(binding: Binding, at: Address, stored: Stored, surface: Surface) -> list[Reason]:
+    found = list(binding.graphs.reasons(at, stored, resuming=True))
+    services, codec = surface.services, surface.guard.codec
+    return [*found, *value_reasons(services, surface.contract, stored.values, codec)]
