@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +31,14 @@ def test_a_frame_of_another_dictionary_is_refused(content: bytes) -> None:
     packed = Dictionary(WORDS).compress(WORDS[100:5_000])
     with pytest.raises(DecodeError):
         Dictionary(content).decompress(packed, 10_000)
+
+
+def test_threads_may_share_a_dictionary() -> None:
+    parts = [WORDS[at : at + 3_000] for at in range(0, 6_000, 500)] * 40
+    shared = Dictionary(WORDS)
+    with ThreadPoolExecutor(4) as pool:
+        frames = list(pool.map(shared.compress, parts))
+        assert list(pool.map(lambda one: shared.decompress(one, 3_000), frames)) == parts
 
 
 def test_a_frame_that_states_more_than_is_allowed_is_refused() -> None:
