@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from keepset.contracts import Contract
+from keepset.errors import KeepsetError
 from keepset.plan.bundled import Written
 from keepset.plan.guard import Guard
 from keepset.plan.memory import LineMemory
@@ -26,6 +27,9 @@ _PLACES = 512
 
 _LANDED = 4096
 """Of how many checkpoints of a run it is remembered that they were there."""
+
+_REFUSED = 64
+"""Of how many checkpoints of a run it is remembered why they were refused."""
 
 _WAITING = 1024
 """How many batches of writes may wait for their checkpoints."""
@@ -155,6 +159,7 @@ class Known:
         self.open: OrderedDict[tuple[str, str], OpenLine] = OrderedDict()
         self.places: OrderedDict[tuple[str, str], tuple[LineRow, int]] = OrderedDict()
         self._landed: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._refused: OrderedDict[tuple[str, str], KeepsetError] = OrderedDict()
         self._waiting: dict[tuple[str, str], list[Early]] = {}
         self._by_line: weakref.WeakValueDictionary[int, OpenLine] = weakref.WeakValueDictionary()
         self._bound = bound
@@ -246,6 +251,21 @@ class Known:
                 return False
             self._waiting.setdefault(key, []).append(writes)
             return True
+
+    def refuse(self, namespace: str, checkpoint: str, error: KeepsetError) -> None:
+        """Remember why a checkpoint was refused."""
+        with self._lock:
+            self._refused[namespace, checkpoint] = error
+            while len(self._refused) > _REFUSED:
+                self._refused.popitem(last=False)
+
+    def refusal(self, namespace: str, checkpoint: str) -> KeepsetError | None:
+        """Make the error for what stands on a checkpoint that was refused; None for any other.
+
+        A host that saves in the background may go on for a while after a refusal.
+        """
+        error = self._refused.get((namespace, checkpoint))
+        return error and error.within(f"checkpoint {checkpoint} was refused")
 
     def arrived(self, namespace: str, checkpoint: str) -> list[Early]:
         """Take the writes that waited for a checkpoint."""

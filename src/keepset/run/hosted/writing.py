@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from keepset.errors import ConflictError, NotFoundError
+from keepset.errors import ConflictError, KeepsetError, NotFoundError
 from keepset.plan.bundled import Bundle, Written, bundle
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import carried, project
@@ -61,6 +61,9 @@ class HostWriter:
         namespace, checkpoint = step.namespace, step.header.checkpoint
         try:
             yield from self._append(step, surface)
+        except KeepsetError as error:
+            self._known.refuse(namespace, checkpoint, error)
+            raise
         finally:  # where the checkpoint did not land, nothing is to be stored of its tasks
             early = self._known.arrived(namespace, checkpoint)
         for rows, blobs in early:
@@ -103,7 +106,9 @@ class HostWriter:
         rows, blobs = write_rows(surface, batch)
         if early and (namespace, checkpoint) not in self._known.places:
             there = yield from self._reader.find(namespace, checkpoint)
-            if there is None and self._known.wait(namespace, checkpoint, (rows, blobs)):
+            refused = self._known.refusal(namespace, checkpoint) is not None
+            waits = not there and not refused
+            if waits and self._known.wait(namespace, checkpoint, (rows, blobs)):
                 return
         yield from self._again(partial(self._write, namespace, checkpoint, rows, blobs))
 
@@ -116,7 +121,7 @@ class HostWriter:
     ) -> Flow[None]:
         spot = yield from self._reader.find(namespace, checkpoint)
         if spot is None:
-            raise (yield from self._missing(checkpoint))
+            raise (yield from self._missing(namespace, checkpoint))
         fence = yield from self._fence()
         yield PutWrites(fence, spot[0].id, spot[1], rows, blobs)
         self._known.note(spot[0].id, spot[1], checkpoint, rows)
@@ -145,7 +150,7 @@ class HostWriter:
             return (yield from self._root(step))
         spot = yield from self._reader.find(step.namespace, step.parent)
         if spot is None:
-            raise (yield from self._missing(step.parent))
+            raise (yield from self._missing(step.namespace, step.parent))
         return (yield from self._on(step, surface, spot))
 
     def _root(self, step: HostStep) -> Generator[Request, Any, _Base]:
@@ -223,8 +228,11 @@ class HostWriter:
         known.hold(fence)
         return fence
 
-    def _missing(self, checkpoint: str) -> Generator[Request, Any, ConflictError | NotFoundError]:
+    def _missing(self, namespace: str, checkpoint: str) -> Generator[Request, Any, KeepsetError]:
         """Make the error for a checkpoint that is not there, or not any more."""
+        refusal = self._known.refusal(namespace, checkpoint)
+        if refusal is not None:
+            return refusal
         found = yield from self._reader.look()
         if found.deletions:
             return ConflictError(

@@ -56,6 +56,25 @@ def test_of_two_runs_after_one_checkpoint_the_second_is_refused_and_both_are_nam
     assert newest.checkpoint["channel_values"] == {"log": ["first"]}
 
 
+def test_what_stands_on_a_refused_checkpoint_is_refused_for_the_same_reason(
+    saver: KeepsetSaver,
+) -> None:
+    """A run in the background goes on for a while after its checkpoint was refused."""
+    start = put(saver, in_loop(config("t")), 0, log=[])
+    put(saver, in_loop(start), 1, log=["first"])
+    late = checkpoint(1, log=["second"])
+    with pytest.raises(ConflictError):
+        saver.put(in_loop(start), late, {"source": "loop", "step": 1}, {})
+    there = in_loop(config("t", late["id"]))
+    with pytest.raises(ConflictError, match=f"checkpoint {late['id']} was refused") as caught:
+        saver.put_writes(there, [("log", ["x"])], "task")
+    assert caught.value.code == "conflict.two-writers"
+    with pytest.raises(ConflictError, match="was refused") as caught:
+        put(saver, there, 2, log=["second", "third"])
+    assert caught.value.code == "conflict.two-writers"
+    assert steps_of(saver) == [1, 0]
+
+
 def test_of_two_runs_that_begin_one_thread_the_second_is_refused(saver: KeepsetSaver) -> None:
     put(saver, in_loop(config("t")), -1, "input", log=["first"])
     with pytest.raises(ConflictError, match="the beginning is followed by"):
