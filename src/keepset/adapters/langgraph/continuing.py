@@ -23,6 +23,7 @@ from keepset.adapters.langgraph.renaming import (
     Answers,
     Place,
     Renames,
+    answers_in,
     moved_checkpoint,
     moved_ids,
     moved_tasks,
@@ -128,8 +129,8 @@ class Graphs:
         if _NESTED in configurable:
             return given, config
         configurable[RESUMING] = given is None or isinstance(given, Command)
-        if isinstance(given, Command) and isinstance(given.resume, dict):
-            given = replace(given, resume=Answers(given.resume, self._former))
+        if isinstance(given, Command) and (answers := answers_in(given.resume)):
+            given = replace(given, resume=Answers(answers, self._former))
         return given, {**(config or {}), "configurable": configurable}
 
     # --- reading ----------------------------------------------------------------------------------

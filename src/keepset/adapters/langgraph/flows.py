@@ -111,6 +111,8 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
         else:
             stored = yield from thread.reader.newest(to.namespace, surface, keep=to.loop)
         if stored is None:
+            if to.loop and threads.binding is not None:
+                threads.binding.questions.expect(asked.thread, asked.namespace, (), surface)
             return None
         if to.loop and threads.binding is not None:
             threads.binding.graphs.check(config, asked, stored)

@@ -13,11 +13,13 @@ read of it here is read in no other module, and tested with each release that is
 from __future__ import annotations
 
 import hashlib
+import inspect
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import wraps
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -35,6 +37,7 @@ POLICIES: Final = ("refuse", "accept")
 INTERRUPT: Final = "__interrupt__"
 _SCRATCHPAD: Final = "__pregel_scratchpad"
 _TASK: Final = "__pregel_task_id"
+_CALL: Final = "__pregel_call"
 _ASKING: Final = ("langgraph.types", "interrupt")
 _FIELD: Final = Field(INTERRUPT, object, Keep(), declared=True, required=False)
 
@@ -138,25 +141,89 @@ class Questions:
         """Give a node's runnable whose interrupts are seen."""
         return _Watched(node, bound, self)
 
-    def watching(self, node: str, code: CodeType | None, config: RunnableConfig) -> RunnableConfig:
-        """Give the config of a task in which its interrupts are seen."""
-        configurable = config.get("configurable") or {}
-        scratchpad = configurable.get(_SCRATCHPAD)
-        if scratchpad is None or _TASK not in configurable:
-            return config
-        thread, task = str(configurable.get("thread_id")), configurable[_TASK]
-        namespace = str(configurable.get("checkpoint_ns") or "").rpartition("|")[0]
-        before = self._before.get((thread, namespace))
-        changes: dict[str, Any] = {}
-        if before is not None and before.waiting and task not in before.waiting:
-            changes["get_null_resume"] = _no_answer
+    @contextmanager
+    def seeing(
+        self, node: str, code: CodeType | None, config: RunnableConfig | None
+    ) -> Iterator[RunnableConfig | None]:
+        """See the interrupts of a task: its config finds the way into ``interrupt()`` from here.
+
+        Args:
+            node: Its node, or the name of its function.
+            code: The code of its own function.
+            config: Its config.
+        """
+        configurable = (config or {}).get("configurable") or {}
+        if config is None or _SCRATCHPAD not in configurable or _TASK not in configurable:
+            yield config
+            return
+        key = (str(configurable.get("thread_id")), configurable[_TASK])
         seen: dict[int, Question] = {}
-        self._now.put((thread, task), seen)
-        watched = replace(scratchpad, **changes)
-        asked = before.asked.get(task, ()) if before is not None else ()
-        counter = _Counter(node, code, watched, seen, asked, before, self._accepts)
-        watched = replace(watched, interrupt_counter=counter)
-        return {**config, "configurable": {**configurable, _SCRATCHPAD: watched}}
+        self._now.put(key, seen)
+        changes = {_SCRATCHPAD: self._scratchpad(node, code, configurable, seen)}
+        if _CALL in configurable:
+            changes[_CALL] = self._calling(configurable[_CALL])
+        own: RunnableConfig = {**config, "configurable": {**configurable, **changes}}
+        before = var_child_runnable_config.set(own)
+        try:
+            yield own
+        finally:
+            var_child_runnable_config.reset(before)
+        self._now.pop(key, None)  # it has ended, and asks no more
+
+    def _scratchpad(
+        self,
+        node: str,
+        code: CodeType | None,
+        configurable: Mapping[str, Any],
+        seen: dict[int, Question],
+    ) -> Any:
+        scratchpad, task = configurable[_SCRATCHPAD], configurable[_TASK]
+        namespace = str(configurable.get("checkpoint_ns") or "")
+        before = self._earlier(str(configurable.get("thread_id")), namespace)
+        asked: Sequence[Asked | None] = ()
+        if before is not None:
+            asked = before.asked.get(task, ())
+            if before.waiting and task not in before.waiting:
+                scratchpad = replace(scratchpad, get_null_resume=_no_answer)
+        counter = _Counter(node, code, scratchpad, seen, asked, before, self._accepts)
+        return replace(scratchpad, interrupt_counter=counter)
+
+    def _earlier(self, thread: str, namespace: str) -> Earlier | None:
+        """Give what was asked in the graph of a task: the nearest one that has gone on."""
+        before: Earlier | None = None
+        while before is None and namespace:
+            namespace = namespace.rpartition("|")[0]  # a task may have been called by another task
+            before = self._before.get((thread, namespace))
+        return before
+
+    def _calling(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Give what the functional API calls tasks with, so that theirs are seen as well."""
+
+        def calling(function: Any, *arguments: Any, **options: Any) -> Any:
+            return call(self._task(function), *arguments, **options)
+
+        return calling
+
+    def _task(self, function: Any) -> Any:
+        """Give a task's function whose interrupts are seen; it keeps the name that its id has."""
+        name, code = getattr(function, "__name__", None), code_of(function)
+        if name is None or code is None:
+            return function
+        if inspect.iscoroutinefunction(function):
+
+            @wraps(function)
+            async def seen_later(*arguments: Any, **named: Any) -> Any:
+                with self.seeing(name, code, var_child_runnable_config.get()):
+                    return await function(*arguments, **named)
+
+            return seen_later
+
+        @wraps(function)
+        def seen(*arguments: Any, **named: Any) -> Any:
+            with self.seeing(name, code, var_child_runnable_config.get()):
+                return function(*arguments, **named)
+
+        return seen
 
 
 class _Watched(Runnable[Any, Any]):
@@ -165,30 +232,16 @@ class _Watched(Runnable[Any, Any]):
     def __init__(self, node: str, bound: Runnable[Any, Any], questions: Questions) -> None:
         self.name = getattr(bound, "name", None)
         self.bound = bound
-        self._node = node
-        self._code = code_of(function_of(bound))
+        self._of = (node, code_of(function_of(bound)))
         self._questions = questions
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        with self._watching(config) as own:
+        with self._questions.seeing(*self._of, config) as own:
             return self.bound.invoke(input, own, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        with self._watching(config) as own:
+        with self._questions.seeing(*self._of, config) as own:
             return await self.bound.ainvoke(input, own, **kwargs)
-
-    @contextmanager
-    def _watching(self, config: RunnableConfig | None) -> Iterator[RunnableConfig | None]:
-        """Let ``interrupt()`` find the config by which it is seen, as the node's own config."""
-        if config is None:
-            yield None
-            return
-        own = self._questions.watching(self._node, self._code, config)
-        before = var_child_runnable_config.set(own)
-        try:
-            yield own
-        finally:
-            var_child_runnable_config.reset(before)
 
 
 @dataclass(frozen=True, slots=True)

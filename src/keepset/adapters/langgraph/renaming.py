@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import binascii
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -32,6 +33,7 @@ _FAILED_NODE: Final = "__error_source_node__"
 _HASHED_SHORT: Final = 1
 """Up to this version of a checkpoint, ids of tasks are made with SHA-1."""
 
+_ID: Final = re.compile("[0-9a-f]{32}")
 _MOST: Final = 64
 """How many questions a task asks at the most: an id is found by trying their places."""
 
@@ -262,6 +264,13 @@ def moved_ids(writes: Sequence[Write], tasks: Sequence[Moved]) -> Iterator[tuple
                 called = _moved_id(one.id, by_id[task]) if isinstance(one, Interrupt) else None
                 if called is not None:
                     yield called, one.id
+
+
+def answers_in(given: object) -> dict[str, Any]:
+    """Give a resume value if it is a mapping of answers by the ids of interrupts; none else."""
+    found = given if isinstance(given, dict) else {}
+    by_id = all(isinstance(one, str) and _ID.fullmatch(one) for one in found)
+    return found if by_id else {}
 
 
 class Answers(dict[str, Any]):

@@ -81,7 +81,7 @@ class Deploys:
 
     def __init__(self, url: str, how: str = "sync") -> None:
         self.url = url
-        self._how = how
+        self.how = how
         self._saver: KeepsetSaver | None = None
 
     def saver(self) -> KeepsetSaver:
@@ -98,7 +98,7 @@ class Deploys:
 
     def call(self, graph: Any, given: Any, config: Any = CONFIG, **options: Any) -> Any:
         """Call a graph, with or without an event loop."""
-        if self._how == "async":
+        if self.how == "async":
             return asyncio.run(graph.ainvoke(given, config, **options))
         return graph.invoke(given, config, **options)
 
