@@ -18,8 +18,9 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
+from itertools import count
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -255,9 +256,11 @@ class _Counter:
     asked: Sequence[Asked | None]
     before: Earlier | None
     accepts: bool
+    places: Iterator[int] = field(default_factory=count)
+    """Counted anew each time a node is tried: LangGraph 1.0 went on from the attempt before."""
 
     def __call__(self) -> int:
-        place: int = self.scratchpad.interrupt_counter()
+        place = next(self.places)
         question = _question(sys._getframe(1), self.code)  # noqa: SLF001 - the caller is what counts
         if question is None:
             _log.warning(

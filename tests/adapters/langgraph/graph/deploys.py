@@ -76,6 +76,16 @@ GRAPHS: dict[str, Callable[[], Any]] = {
 }
 
 
+class Compiled:
+    """What `Deploys.deploy` compiles, where it is compiled already: an agent, a workflow."""
+
+    def __init__(self, graph: Any) -> None:
+        self._graph = graph
+
+    def compile(self) -> Any:
+        return self._graph
+
+
 class Deploys:
     """A store, and the saver of the code that is deployed at the moment."""
 

@@ -6,10 +6,6 @@ import logging
 from typing import Any
 
 import pytest
-from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.func import entrypoint, task
@@ -18,7 +14,7 @@ from langgraph.types import Command, interrupt
 import keepset as ks
 from keepset.errors import SchemaError
 from keepset.langgraph import KeepsetSaver
-from tests.adapters.langgraph.graph.deploys import CONFIG, Deploys, in_a_row
+from tests.adapters.langgraph.graph.deploys import CONFIG, Compiled, Deploys, in_a_row
 
 SECRET = "sk-" + "proj-" + "aB3" * 16
 
@@ -48,16 +44,6 @@ def flow_of(first: str, second: str, *, later: bool = False) -> Any:
     return flows
 
 
-class Flow:
-    """What `Deploys.deploy` compiles; a workflow of the functional API is compiled already."""
-
-    def __init__(self, graph: Any) -> None:
-        self._graph = graph
-
-    def compile(self) -> Any:
-        return self._graph
-
-
 @pytest.mark.parametrize("changed", [("a!", "b?"), ("a?", "b!")])
 def test_a_workflow_and_its_tasks_get_only_their_own_answers(
     deploys: Deploys, changed: tuple[str, str]
@@ -66,38 +52,13 @@ def test_a_workflow_and_its_tasks_get_only_their_own_answers(
     given: list[Any] = [1, Command(resume="A"), Command(resume="B")]
     refused = 1 + (changed[0] == "a?")
     for call in given[:refused]:
-        deploys.call(deploys.deploy(Flow(flow_of("a?", "b?", later=later))), call)
+        deploys.call(deploys.deploy(Compiled(flow_of("a?", "b?", later=later))), call)
     with pytest.raises(SchemaError) as error:
-        deploys.call(deploys.deploy(Flow(flow_of(*changed, later=later))), given[refused])
+        deploys.call(deploys.deploy(Compiled(flow_of(*changed, later=later))), given[refused])
     assert error.value.code == "langgraph.question-changed"
     for call in given[refused:]:
-        out = deploys.call(deploys.deploy(Flow(flow_of("a?", "b?", later=later))), call)
+        out = deploys.call(deploys.deploy(Compiled(flow_of("a?", "b?", later=later))), call)
     assert out == ["A", "B"]
-
-
-@tool
-def pay(amount: int) -> str:
-    """Pay."""
-    return f"paid {amount}"
-
-
-def agent(amount: int, **options: Any) -> Any:
-    calls = [{"name": "pay", "args": {"amount": amount}, "id": "call-1"}]
-    messages = iter([AIMessage("", tool_calls=calls), AIMessage("done")])
-
-    class Model(GenericFakeChatModel):
-        def bind_tools(self, *_: Any, **__: Any) -> Any:
-            return self
-
-    return Flow(create_agent(Model(messages=messages), [pay], **options))
-
-
-def test_an_agent_that_asks_before_it_calls_a_tool_gets_its_answer(deploys: Deploys) -> None:
-    human = {"middleware": [HumanInTheLoopMiddleware({"pay": True})]}
-    deploys.call(deploys.deploy(agent(100, **human)), {"messages": [("user", "pay!")]})
-    answer: Any = Command(resume={"decisions": [{"type": "approve"}]})
-    out = deploys.call(deploys.deploy(agent(100, **human)), answer)
-    assert "paid 100" in [message.content for message in out["messages"]]
 
 
 def test_a_question_may_be_asked_by_a_tool(deploys: Deploys) -> None:
