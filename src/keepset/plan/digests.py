@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 from keepset.codec import Codec
 from keepset.errors import IntegrityError
@@ -22,11 +21,13 @@ def _digest(*parts: bytes) -> bytes:
 
 def step_digest(row: StepRow) -> bytes:
     """Digest over all of a step row but the digest itself: SHA-256, 16 bytes."""
-    head = [row.seq, row.checkpoint, row.parent, row.name, row.status, row.at]
+    head = (row.seq, row.checkpoint, row.parent, row.name, row.status, row.at)
     return digest_of_step(head, row.metadata, row.changes)
 
 
-def digest_of_step(head: list[Any], metadata: bytes, changes: bytes) -> bytes:
+def digest_of_step(
+    head: tuple[int, str, str, str, str, int], metadata: bytes, changes: bytes
+) -> bytes:
     """Digest over a step's columns before it is a row.
 
     Args:
@@ -34,7 +35,7 @@ def digest_of_step(head: list[Any], metadata: bytes, changes: bytes) -> bytes:
         metadata: Its metadata.
         changes: Its differences.
     """
-    return _digest(_PLAIN.pack(head), metadata, changes)
+    return _digest(_PLAIN.pack(list(head)), metadata, changes)
 
 
 def segment_digest(row: SegmentRow) -> bytes:

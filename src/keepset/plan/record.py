@@ -109,7 +109,7 @@ def _lay(
         for name, change in changes.items()
     }
     seq = memory.seq + 1
-    head = [seq, header.checkpoint, memory.checkpoint, header.name, header.status, header.at]
+    head = (seq, header.checkpoint, memory.checkpoint, header.name, header.status, header.at)
     joined = join_changes(seq, differences, compressed=recorder.compressed)
     digest = digest_of_step(head, header.metadata, joined)
     step = StepRow(*head, header.metadata, joined, digest)
