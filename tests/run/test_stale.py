@@ -23,7 +23,8 @@ def test_a_run_that_was_deleted_is_refused_as_deleted(*, begun_anew: bool, forgo
     """Also where it had to forget what it remembered, and finds nothing, or another life, there."""
     with ks.open("memory:") as store:
         run = store.run(Chat, "r")
-        run.save("one", {"count": 1})
+        run = run.fork(run.save("one", {"count": 1}))
+        run.save("two", {"count": 1})
         store.delete("r")
         if begun_anew:
             store.run(Chat, "r").save("new", {"count": 2})

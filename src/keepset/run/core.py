@@ -14,7 +14,7 @@ from keepset.errors import ConflictError, KeepsetError, NotFoundError, UsageErro
 from keepset.plan.chains import Chains
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
-from keepset.plan.reads import Loaded
+from keepset.plan.reads import FindRun, Found, Loaded
 from keepset.plan.rebuild import branch_off, header_at, remember
 from keepset.plan.record import Header, Recorded, record, record_nothing
 from keepset.plan.recorder import Recorder
@@ -24,6 +24,7 @@ from keepset.plan.rows import ContractRow, LineRow, RunRow
 from keepset.plan.shapes import require_contract
 from keepset.plan.writes import Claim, Fork, Save, Saved
 from keepset.run.checkpoint import Checkpoint, as_checkpoint
+from keepset.run.conflicts import deleted, moved_on
 from keepset.run.entering import Entering
 from keepset.run.metadata import pack_metadata
 from keepset.run.reader import Reader
@@ -108,20 +109,16 @@ class RunCore:
         return self._memory
 
     def _read(self) -> Generator[Request, Any, tuple[Loaded, Chains, dict[str, Any]]]:
-        """Read the run's line; what this run has seen and is gone was deleted."""
+        """Read the run's line; where one that this run knows is gone, say why."""
         try:
             return (yield from self.reader.load(self.branch, self._fits))
         except NotFoundError as error:
-            if self._known is None or error.code != "run.not-found":
+            if self._known is None:
                 raise
-            raise self._deleted() from error
-
-    def _deleted(self) -> ConflictError:
-        return ConflictError(
-            f"run {self.reader.key.run_id} has been deleted since it was loaded",
-            code="conflict.deleted",
-            hint="What it held must not come back: load the run again to start a new one.",
-        )
+            found: Found = yield FindRun(self.reader.key, self.reader.mark)
+            there = found.run and found.run.incarnation == self._claim.incarnation
+            why = moved_on if there else deleted
+            raise why(self.reader.key.run_id) from error
 
     def _begin(self, loaded: Loaded, values: dict[str, Any]) -> None:
         header = header_at(loaded)
@@ -149,13 +146,9 @@ class RunCore:
             if isinstance(self._claim, Seen):
                 self._claim = seen
         if self._claim.incarnation not in (None, seen.incarnation):
-            raise self._deleted()
+            raise deleted(self.reader.key.run_id)
         if seen.incarnation != self._claim.incarnation or memory.checkpoint != self._known:
-            raise ConflictError(
-                f"run {self.reader.key.run_id} has moved on since it was loaded",
-                code="conflict.head",
-                hint="Another writer was first: load the run again and go on from there.",
-            )
+            raise moved_on(self.reader.key.run_id)
         self._claim = replace(self._claim, layout=seen.layout)
 
     def _remember(self, memory: LineMemory) -> None:
