@@ -46,7 +46,7 @@ def segment_digest(row: SegmentRow) -> bytes:
 
 def write_digest(row: WriteRow) -> bytes:
     """Digest over all of a pending write but the digest itself: SHA-256, 16 bytes."""
-    return _digest(_PLAIN.pack([row.task, row.path, row.index, row.channel]), row.value)
+    return _digest(_PLAIN.pack([row.task, row.path, row.index, row.channel, row.status]), row.value)
 
 
 def check_step(row: StepRow) -> None:

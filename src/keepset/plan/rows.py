@@ -149,7 +149,9 @@ class WriteRow:
         index: Position within the task; negative for a host's special channels.
         channel: Name of the channel.
         value: The packed value, or a packed reference to a large value.
-        digest: Digest over all of the above.
+        digest: Digest over all of the others but `replace`.
+        status: Where the run stands since this was written, one of `keepset.verdict.Status`; empty
+            where the write says nothing of it.
         replace: Whether a row of the same task and index is replaced (else it stays as it is).
     """
 
@@ -159,6 +161,7 @@ class WriteRow:
     channel: str
     value: bytes
     digest: bytes = b""
+    status: str = ""
     replace: bool = False
 
 

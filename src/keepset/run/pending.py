@@ -55,6 +55,7 @@ class Batch:
         replace: Whether what is there of the same task and position is replaced.
         special: Channels that a host gives a negative position of their own, and that are replaced
             whatever `replace` says.
+        status: Where the run stands once something is written to a channel.
         admitted: Whether `Extract`, `Drop` and `without` were applied already.
     """
 
@@ -63,6 +64,7 @@ class Batch:
     path: str = ""
     replace: bool = False
     special: Mapping[str, int] = field(default_factory=dict)
+    status: Mapping[str, str] = field(default_factory=dict)
     admitted: bool = False
 
     def checked(self) -> Sequence[tuple[str, Any]]:
@@ -167,6 +169,7 @@ def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
             batch.special.get(channel, position),
             told(channel),
             packed,
+            status=batch.status.get(channel, ""),
             replace=batch.replace or channel in batch.special,
         )
         yield replace(row, digest=write_digest(row))

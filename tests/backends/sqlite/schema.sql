@@ -85,6 +85,7 @@ CREATE TABLE write (
   path TEXT NOT NULL,
   channel TEXT NOT NULL,
   digest BLOB NOT NULL,
+  status TEXT NOT NULL DEFAULT '',
   value BLOB NOT NULL,
   UNIQUE (step, task, ordinal)
 ) STRICT;

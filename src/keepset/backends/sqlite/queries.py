@@ -119,17 +119,17 @@ BLOB: Final = "SELECT digest, size, data FROM blob WHERE run = :run AND digest =
 BLOB_DIGESTS: Final = "SELECT digest FROM blob WHERE run = :run ORDER BY digest"
 
 WRITES: Final = """
-SELECT task, path, ordinal, channel, value, digest
+SELECT task, path, ordinal, channel, value, digest, status
 FROM write WHERE step = :step AND ordinal <> -2147483648 ORDER BY path, task, ordinal
 """
 
 BUNDLE: Final = """
-SELECT task, path, ordinal, channel, value, digest
+SELECT task, path, ordinal, channel, value, digest, status
 FROM write WHERE step >= :step AND step < :high AND ordinal = -2147483648 ORDER BY step LIMIT 1
 """
 
 LINE_WRITES: Final = """
-SELECT step & 4294967295, task, path, ordinal, channel, value, digest
+SELECT step & 4294967295, task, path, ordinal, channel, value, digest, status
 FROM write WHERE step > :low AND step < :high ORDER BY step, path, task, ordinal
 """
 
@@ -137,13 +137,17 @@ FROM write WHERE step > :low AND step < :high ORDER BY step, path, task, ordinal
 
 # The newest line is the one that a resume goes on with: of the root namespace, the last branch. Its
 # newest step may be that of its fork point, which lies on its parent, and there it may be packed.
+# What was written after that step may say that the run has been paused since, or has failed.
 RUNS: Final = """
 SELECT r.id, r.tenant, r.run_id, r.incarnation, coalesce(c.name, ''), coalesce(c.epoch, 0),
        coalesce(c.shape, ''), coalesce(c.structure, ''), r.token, r.layout, r.created,
        (SELECT coalesce(sum(l.packed + (SELECT count(*) FROM step p
                 WHERE p.id > l.id << 32 AND p.id < (l.id + 1) << 32)), 0)
         FROM line l WHERE l.run = r.id),
-       top.id, top.parent, top.parent_seq, s.status, s.checkpoint, s.name, s.at
+       top.id, top.parent, top.parent_seq,
+       coalesce((SELECT w.status FROM write w WHERE w.step = s.id AND w.status <> ''
+                 ORDER BY w.id DESC LIMIT 1), s.status) AS stands,
+       s.checkpoint, s.name, s.at
 FROM run r
 LEFT JOIN contract c ON c.id = r.contract
 LEFT JOIN line top ON top.id = (
@@ -152,7 +156,7 @@ LEFT JOIN step s ON s.id = coalesce(
   (SELECT max(m.id) FROM step m WHERE m.id > top.id << 32 AND m.id < (top.id + 1) << 32),
   top.parent << 32 | top.parent_seq)
 WHERE r.tenant = :tenant AND r.run_id > :after
-  AND (:status IS NULL OR s.id IS NULL OR s.status = :status)
+  AND (:status IS NULL OR s.id IS NULL OR stands = :status)
   AND (:contract IS NULL OR c.id IS NULL OR c.name = :contract)
   AND (:subject IS NULL OR r.id IN (SELECT j.run FROM subject j WHERE j.subject = :subject))
 ORDER BY r.run_id LIMIT :limit
@@ -293,17 +297,15 @@ SELECT EXISTS (SELECT 1 FROM step WHERE id = :step)
 """
 
 KEEP_WRITE: Final = """
-INSERT INTO write (step, task, ordinal, path, channel, value, digest)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO write (step, task, ordinal, path, channel, value, digest, status)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (step, task, ordinal) DO NOTHING
 """
 
+# A row that takes another's place is the newest one: what it says of the run counts.
 REPLACE_WRITE: Final = """
-INSERT INTO write (step, task, ordinal, path, channel, value, digest)
-VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (step, task, ordinal) DO UPDATE
-SET path = excluded.path, channel = excluded.channel, value = excluded.value,
-    digest = excluded.digest
+INSERT OR REPLACE INTO write (step, task, ordinal, path, channel, value, digest, status)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 TAKE_WRITE: Final = """
@@ -376,9 +378,9 @@ SELECT :copy, field, first, last, base, start, digest, data FROM segment WHERE l
 """
 
 COPY_WRITES: Final = """
-INSERT INTO write (step, task, ordinal, path, channel, digest, value)
-SELECT step - :low + :start, task, ordinal, path, channel, digest, value
-FROM write WHERE step > :low AND step < :high
+INSERT INTO write (step, task, ordinal, path, channel, digest, value, status)
+SELECT step - :low + :start, task, ordinal, path, channel, digest, value, status
+FROM write WHERE step > :low AND step < :high ORDER BY id
 """
 
 COPY_BLOBS: Final = """

@@ -54,6 +54,24 @@ class ListingClaims(Claims):
             assert run is not None
             assert row == RunSummary(run, "paused", "checkpoint-6", "name-6", 8, 8000)
 
+    def test_what_was_written_after_the_newest_checkpoint_says_where_the_run_stands(
+        self, tmp_path: Path
+    ) -> None:
+        """The write that came last counts, also one that took another's place."""
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(2)
+            asks = WriteRow("task", "", -3, "asks", b"1", status="paused", replace=True)
+            told = WriteRow("task", "", -4, "told", b"2", status="running", replace=True)
+            other = WriteRow("other", "", 0, "a", b"3")
+            for write, stands in ((asks, "paused"), (told, "running"), (asks, "paused")):
+                for one in (write, other):
+                    backend.execute(PutWrites(scribe.fence, scribe.line_id, 2, (one,)))
+                (row,) = backend.execute(ListRuns(TENANT, status=stands))
+                assert (row.status, row.checkpoint) == (stands, "checkpoint-2")
+                assert not backend.execute(ListRuns(TENANT, status="done"))
+            scribe.save()
+            assert _ids(backend, ListRuns(TENANT, status="paused")) == []
+
     def test_a_fresh_fork_is_listed_with_its_fork_point(self, tmp_path: Path) -> None:
         """Packed or not, since that is where a resume goes on; pages and filters see it so."""
         with self.opened(tmp_path) as backend:

@@ -304,4 +304,4 @@ def put_writes(plan: PutWrites) -> Steps[None]:
 
 def write_values(step: int, row: WriteRow) -> tuple[Any, ...]:
     """A pending write's columns, as `queries.KEEP_WRITE` takes them."""
-    return step, row.task, row.index, row.path, row.channel, row.value, row.digest
+    return step, row.task, row.index, row.path, row.channel, row.value, row.digest, row.status

@@ -73,7 +73,8 @@ CREATE TABLE segment (
   UNIQUE (line, field, first)
 ) STRICT;
 
--- `step` is (line << 32 | seq), as in the table of steps; the step itself may be packed.
+-- `step` is (line << 32 | seq), as in the table of steps; the step itself may be packed. `status` is
+-- where the run stands since the write; of one step the newest row that says so counts.
 CREATE TABLE write (
   id INTEGER PRIMARY KEY,
   step INTEGER NOT NULL,
@@ -82,6 +83,7 @@ CREATE TABLE write (
   path TEXT NOT NULL,
   channel TEXT NOT NULL,
   digest BLOB NOT NULL,
+  status TEXT NOT NULL DEFAULT '',
   value BLOB NOT NULL,
   UNIQUE (step, task, ordinal)
 ) STRICT;
