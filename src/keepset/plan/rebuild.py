@@ -21,7 +21,7 @@ from keepset.plan.later import Later
 from keepset.plan.memory import FieldMemory, LineMemory
 from keepset.plan.packing import NO_PACKS, Packs
 from keepset.plan.reads import Loaded
-from keepset.plan.rows import BlobRow, LineRow, StepRow
+from keepset.plan.rows import BlobRow, StepRow
 from keepset.plan.steps import unframe
 
 
@@ -160,6 +160,12 @@ def _field(chain: Chain, picture: Frozen | None) -> FieldMemory:
     return FieldMemory(picture, picture, chain.base, chain.last, chain.size)
 
 
-def branch_off(memory: LineMemory, line: LineRow) -> LineMemory:
-    """Take a writer's memory of a fork point over to the new line."""
-    return replace(memory, line=line.id, head=0, tail=(), packs=NO_PACKS, whole=line.depth == 0)
+def branch_off(memory: LineMemory, line: int | None, depth: int) -> LineMemory:
+    """Take a writer's memory of a fork point over to a new line, which has no rows yet.
+
+    Args:
+        memory: What was loaded at the fork point.
+        line: The backend's number of the new line; None where its first save makes it.
+        depth: See `LineRow.depth`.
+    """
+    return replace(memory, line=line, head=0, tail=(), packs=NO_PACKS, whole=depth == 0)

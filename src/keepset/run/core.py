@@ -345,7 +345,7 @@ class RunCore:
             child._claim, child._stored = fence, values
             child.entering.take_over(self.entering)
             memory = remember(loaded, chains, values, self.codec)
-            child._remember(branch_off(memory, fresh))
+            child._remember(branch_off(memory, fresh.id, fresh.depth))
             return child
 
         with self.alone():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from keepset.errors import ConflictError, KeepsetError, NotFoundError
 from keepset.plan.bundled import Bundle, Written, bundle
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import carried, project
-from keepset.plan.rebuild import remember
+from keepset.plan.rebuild import branch_off, remember
 from keepset.plan.record import Recorded, record
 from keepset.plan.recorder import Recorder
 from keepset.plan.requests import Fence, Flow, Request, Seen
@@ -176,8 +176,7 @@ class HostWriter:
         if newest.seq == seq:
             return _Base(memory, line)
         depth = 0 if line.depth + 1 > DEEPEST else line.depth + 1
-        memory = replace(memory, line=None, head=0, tail=(), whole=depth == 0)
-        return _Base(memory, begin=Begin(line.id, seq, depth))
+        return _Base(branch_off(memory, None, depth), begin=Begin(line.id, seq, depth))
 
     def _plan(self, step: HostStep, base: _Base, recorded: Recorded, surface: Surface) -> Save:
         known, person = self._known, surface.entering.subject(step.values)

@@ -1,0 +1,57 @@
+"""A host that names its checkpoints itself, as tests of hosted runs use it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import keepset as ks
+from keepset.backends.driver import drive
+from keepset.contracts import contract_of
+from keepset.plan.record import Header
+from keepset.run.core import contract_row
+from keepset.run.entering import Entering
+from keepset.run.hosted import HostReader, HostStep, HostWriter, Known, Stored, Surface
+from keepset.run.pending import Batch
+from keepset.run.reporting import Report
+from tests.run.states import Chat
+
+R = TypeVar("R")
+
+
+class Host:
+    """One run as a host of a store uses it."""
+
+    def __init__(self, store: ks.Store, run_id: str = "r") -> None:
+        self.services = store.services
+        contract = contract_of(Chat)
+        guard = self.services.guard(contract)
+        entering = Entering(self.services, contract, guard.codec)
+        self.surface = Surface(self.services, contract, guard, Report(run_id), entering)
+        self.known = Known(self.services, run_id, contract_row(contract), bound=True)
+        self.reader = HostReader(self.known)
+        self.writer = HostWriter(self.known, self.reader)
+
+    def _drive(self, flow: Generator[Any, Any, R]) -> R:
+        return drive(flow, self.services.backend)
+
+    def append(
+        self, checkpoint: str, parent: str, values: Mapping[str, Any], *, follows: bool = False
+    ) -> None:
+        header = Header(checkpoint, "step", "running", 1)
+        step = HostStep("", parent, header, values, follows)
+        self._drive(self.writer.append(step, self.surface))
+
+    def write(
+        self,
+        checkpoint: str,
+        task: str,
+        writes: Sequence[tuple[str, Any]],
+        *,
+        replace: bool = False,
+    ) -> None:
+        batch = Batch(task, writes, replace=replace)
+        self._drive(self.writer.write("", checkpoint, batch, self.surface, early=False))
+
+    def at(self, checkpoint: str) -> Stored | None:
+        return self._drive(self.reader.at("", checkpoint, self.surface))
