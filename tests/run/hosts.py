@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import keepset as ks
 from keepset.backends.driver import drive
+from keepset.backends.port import Backend
 from keepset.contracts import contract_of
 from keepset.plan.record import Header
 from keepset.run.core import contract_row
@@ -24,6 +25,7 @@ class Host:
 
     def __init__(self, store: ks.Store, run_id: str = "r") -> None:
         self.services = store.services
+        self.backend: Backend = self.services.backend
         contract = contract_of(Chat)
         guard = self.services.guard(contract)
         entering = Entering(self.services, contract, guard.codec)
@@ -33,7 +35,7 @@ class Host:
         self.writer = HostWriter(self.known, self.reader)
 
     def _drive(self, flow: Generator[Any, Any, R]) -> R:
-        return drive(flow, self.services.backend)
+        return drive(flow, self.backend)
 
     def append(
         self, checkpoint: str, parent: str, values: Mapping[str, Any], *, follows: bool = False
@@ -52,6 +54,10 @@ class Host:
     ) -> None:
         batch = Batch(task, writes, replace=replace)
         self._drive(self.writer.write("", checkpoint, batch, self.surface, early=False))
+
+    def look(self) -> None:
+        """See how the run is now."""
+        self._drive(self.reader.look())
 
     def at(self, checkpoint: str) -> Stored | None:
         return self._drive(self.reader.at("", checkpoint, self.surface))

@@ -100,8 +100,8 @@ class Bundle:
     Attributes:
         seq: The newest checkpoint that has one of them; the row lies there.
         row: The row.
-        taken: The rows that go, each with the seq of its checkpoint; one that is stored otherwise
-            by now stays.
+        taken: The rows that go, each with the seq of its checkpoint. Where one of them is stored
+            otherwise by now, because another writer was there, all stay as they are.
     """
 
     seq: int

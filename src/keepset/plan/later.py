@@ -42,7 +42,7 @@ class Later(Mapping[str, T]):
 
     def measured(self, measure: Callable[[T], int]) -> int:
         """Add up what values take that are there, and what is kept for the others."""
-        made = sum(map(measure, self._made.values()))
+        made = sum(map(measure, list(self._made.values())))  # others may add to them meanwhile
         return made + self._waiting if self._makers else made
 
 

@@ -308,6 +308,10 @@ INSERT OR REPLACE INTO write (step, task, ordinal, path, channel, value, digest,
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 
+WRITES_BETWEEN: Final = """
+SELECT step, task, ordinal, digest FROM write WHERE step >= :first AND step <= :last
+"""
+
 TAKE_WRITE: Final = """
 DELETE FROM write WHERE step = ? AND task = ? AND ordinal = ? AND digest = ?
 """

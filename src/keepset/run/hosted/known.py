@@ -97,10 +97,15 @@ class Stored:
 class OpenLine:
     """A line as its last writer remembers it, until memory is short."""
 
-    __slots__ = ("__weakref__", "_key", "_lines", "memory", "row", "written")
+    __slots__ = ("__weakref__", "_key", "_lines", "layout", "memory", "row", "written")
 
     def __init__(
-        self, lines: OrderedDict[Any, OpenLine], key: object, memory: LineMemory, row: LineRow
+        self,
+        lines: OrderedDict[Any, OpenLine],
+        key: object,
+        memory: LineMemory,
+        row: LineRow,
+        layout: int,
     ) -> None:
         """Remember a line under a key of a mapping that it can leave by itself.
 
@@ -109,11 +114,13 @@ class OpenLine:
             key: Its key there.
             memory: What its last writer remembers.
             row: The line.
+            layout: The run's layout in which the line's rows are what is remembered.
         """
         self._lines = lines
         self._key = key
         self.memory = memory
         self.row = row
+        self.layout = layout
         self.written: dict[str, Written] = {}
 
     @property
@@ -201,21 +208,27 @@ class Known:
                 self.claim = fence
 
     def keep(
-        self, memory: LineMemory, row: LineRow, written: Mapping[str, Written] | None = None
+        self,
+        memory: LineMemory,
+        row: LineRow,
+        layout: int,
+        written: Mapping[str, Written] | None = None,
     ) -> None:
         """Remember a line, as far as the store's bound allows.
 
         Args:
             memory: What its last writer remembers.
             row: The line.
+            layout: The run's layout in which the line's rows are what is remembered.
             written: Pending writes whose checkpoints' successors are not packed yet.
         """
         key = (row.namespace, memory.checkpoint)
-        line = OpenLine(self.open, key, memory, row)
+        line = OpenLine(self.open, key, memory, row, layout)
         line.written.update(written or {})
+        size = line.size  # before other threads find the line and add to it
         with self._lock:
             self.open[key] = self._by_line[row.id] = line
-        self.services.retention.keep(line, line.size)
+        self.services.retention.keep(line, size)
 
     def note(self, line: int, seq: int, checkpoint: str, rows: Sequence[WriteRow]) -> None:
         """Remember writes that have landed, until the step that comes of them is packed."""

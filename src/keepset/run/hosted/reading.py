@@ -76,7 +76,9 @@ class HostReader:
             if spot != (loaded.line, loaded.seq):
                 loaded, chains, values = yield from reader.load(spot[0].branch, seq=spot[1])
         if keep and loaded.line is not None and loaded.seq > loaded.line.parent_seq:
-            self._known.keep(remember(loaded, chains, values, codec), loaded.line)
+            run = loaded.found.run
+            layout = run.layout if run else 0
+            self._known.keep(remember(loaded, chains, values, codec), loaded.line, layout)
         return (yield from self._stored(loaded, values, codec))
 
     def end(self, namespace: str) -> Generator[Request, Any, Spot | None]:
@@ -90,10 +92,13 @@ class HostReader:
 
     def at(self, namespace: str, checkpoint: str, surface: Surface) -> Flow[Stored | None]:
         """One checkpoint by its id; None where there is none."""
+        known = (namespace, checkpoint) in self._known.places
         spot = yield from self.find(namespace, checkpoint)
-        if spot is None:
-            return None
-        return (yield from self.on(spot, surface))
+        stored = spot and (yield from self.on(spot, surface))
+        if known and stored is None:  # it may lie elsewhere by now
+            spot = yield from self.find(namespace, checkpoint)
+            stored = spot and (yield from self.on(spot, surface))
+        return stored
 
     def on(
         self, spot: Spot, surface: Surface, near: Mapping[Spot, Mapping[str, Any]] | None = None
@@ -112,7 +117,12 @@ class HostReader:
         except NotFoundError:  # pruned or deleted since
             self._known.forget()
             return None
-        return (yield from self._stored(loaded, values, surface.guard.codec, near or {}))
+        stored = None
+        if any(past.line.id == line.id for past in loaded.pasts):  # else another run of this name
+            stored = yield from self._stored(loaded, values, surface.guard.codec, near or {})
+        if stored is None:
+            self._known.forget()
+        return stored
 
     def find(self, namespace: str, checkpoint: str) -> Generator[Request, Any, Spot | None]:
         """Find where a checkpoint lies; None where there is none of this id."""

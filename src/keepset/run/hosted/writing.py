@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -31,12 +31,17 @@ _STALE = frozenset({"conflict.head", "conflict.layout", "conflict.token", "confl
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """What a checkpoint is recorded on: the memory, the line's row, or where a line begins."""
+    """What a checkpoint is recorded on: the memory, the line's row, or where a line begins.
+
+    The layout is that of the rows that were looked at, whatever the run's is by now; None where
+    none were.
+    """
 
     memory: LineMemory
     row: LineRow | None = None
     begin: Begin | None = None
     written: Mapping[str, Written] = field(default_factory=dict)
+    layout: int | None = None
 
 
 class HostWriter:
@@ -119,10 +124,11 @@ class HostWriter:
         rows: tuple[WriteRow, ...],
         blobs: tuple[BlobRow, ...],
     ) -> Flow[None]:
+        layout = self._known.claim.layout  # of the rows among which it is looked for
         spot = yield from self._reader.find(namespace, checkpoint)
         if spot is None:
             raise (yield from self._missing(namespace, checkpoint))
-        fence = yield from self._fence()
+        fence = replace((yield from self._fence()), layout=layout)
         yield PutWrites(fence, spot[0].id, spot[1], rows, blobs)
         self._known.note(spot[0].id, spot[1], checkpoint, rows)
 
@@ -145,13 +151,15 @@ class HostWriter:
         open_line = self._known.open.get((step.namespace, step.parent))
         if open_line is not None:
             written = dict(open_line.written)
-            return _Base(open_line.memory, open_line.row, written=written)
+            layout = open_line.layout
+            return _Base(open_line.memory, open_line.row, written=written, layout=layout)
+        layout = self._known.claim.layout
         if not step.parent:
             return (yield from self._root(step))
         spot = yield from self._reader.find(step.namespace, step.parent)
         if spot is None:
             raise (yield from self._missing(step.namespace, step.parent))
-        return (yield from self._on(step, surface, spot))
+        return replace((yield from self._on(step, surface, spot)), layout=layout)
 
     def _root(self, step: HostStep) -> Generator[Request, Any, _Base]:
         """Begin without a parent: on the first line, or beside those that are there."""
@@ -166,7 +174,11 @@ class HostWriter:
     def _on(self, step: HostStep, surface: Surface, spot: Spot) -> Generator[Request, Any, _Base]:
         """Load what a checkpoint is recorded on, where its parent lies."""
         codec, (line, seq) = surface.guard.codec, spot
-        (newest,) = yield from newest_headers(line.id, None, 1)
+        found = yield from newest_headers(line.id, None, 1)
+        if not found:  # the line went since it was remembered
+            self._known.forget()
+            raise (yield from self._missing(step.namespace, step.parent))
+        newest = found[0]
         if step.follows and newest.seq != seq:
             rows = yield from newest_headers(line.id, None)
             raise _overtaken(step, [row.checkpoint for row in rows if row.seq > seq][-1])
@@ -180,11 +192,14 @@ class HostWriter:
 
     def _plan(self, step: HostStep, base: _Base, recorded: Recorded, surface: Surface) -> Save:
         known, person = self._known, surface.entering.subject(step.values)
+        claim = known.claim
+        if base.layout is not None:
+            claim = replace(claim, layout=base.layout)
         return Save(
             key=known.key,
             mark=known.mark,
-            claim=known.claim,
-            incarnation=uuid.uuid4().bytes if isinstance(known.claim, Seen) else b"",
+            claim=claim,
+            incarnation=uuid.uuid4().bytes if isinstance(claim, Seen) else b"",
             contract=known.contract,
             subject=None if person is None else surface.services.subject(person),
             line=base.memory.line,
@@ -212,7 +227,8 @@ class HostWriter:
         if recorded.packed:
             for done in base.memory.tail:
                 written.pop(done.row.parent, None)
-        known.keep(recorded.memory.on(saved.line.id), saved.line, written)
+        memory = recorded.memory.on(saved.line.id)
+        known.keep(memory, saved.line, saved.fence.layout, written)
         known.place(step.header.checkpoint, saved.line, recorded.step.seq)
 
     def _fence(self) -> Generator[Request, Any, Fence]:

@@ -199,8 +199,11 @@ def _pack(line: int, until: int, segments: Sequence[SegmentRow]) -> Steps[None]:
 
 
 def _bundle(line: int, made: Bundle) -> Steps[None]:
-    """Put many pending writes in one row."""
+    """Put many pending writes in one row, unless one of them is stored otherwise by now."""
     taken = [(step_id(line, seq), row.task, row.index, row.digest) for seq, row in made.taken]
+    bounds = {"first": min(taken)[0], "last": max(taken)[0]}
+    if not {*(yield Statement(queries.WRITES_BETWEEN, bounds))}.issuperset(taken):
+        return
     yield Statement(queries.TAKE_WRITE, many=taken)
     yield Statement(queries.KEEP_WRITE, write_values(step_id(line, made.seq), made.row))
 
