@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Generator, Iterator
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from keepset.backends import adrive, drive
 from keepset.backends.sqlite import SQLiteBackend, open_memory
 from keepset.errors import ConflictError, KeepsetError, UsageError
 from keepset.plan.reads import FindRun, ReadEverything
-from keepset.plan.requests import Call, Flow
+from keepset.plan.requests import Call, Flow, Wait
 from keepset.testing.contract.base import Scribe
 
 
@@ -194,3 +195,31 @@ def test_a_flow_without_requests_gives_its_result(backend: SQLiteBackend) -> Non
         return 7
 
     assert drive(flow(), backend) == asyncio.run(adrive(flow(), backend)) == 7
+
+
+def _waits(work: Future[None], seconds: float) -> Flow[bool]:
+    done, _ = yield Wait(work, seconds)
+    return bool(done)
+
+
+def test_a_flow_waits_for_the_work_of_another_one_and_not_for_ever(backend: SQLiteBackend) -> None:
+    work = Future[None]()
+    assert drive(_waits(work, 0.01), backend) is False
+    assert asyncio.run(adrive(_waits(work, 0.01), backend)) is False
+    other = threading.Thread(target=work.set_result, args=(None,))
+    other.start()
+    assert drive(_waits(work, 60), backend) is True
+    other.join()
+
+
+def test_a_flow_on_an_event_loop_waits_for_one_on_the_same_loop(backend: SQLiteBackend) -> None:
+    work = Future[None]()
+
+    def does() -> Flow[None]:
+        yield Call(work.set_result, (None,))
+
+    async def both() -> list[Any]:
+        waits = [adrive(_waits(work, 60), backend) for _ in range(20)]
+        return await asyncio.gather(*waits, adrive(does(), backend))
+
+    assert asyncio.run(both()) == [*([True] * 20), None]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 from keepset.backends.outcome import Outcome
 from keepset.backends.port import Backend
 from keepset.errors import KeepsetError, UsageError
-from keepset.plan.requests import Call, Flow, Request, Write
+from keepset.plan.requests import Call, Flow, Request, Wait, Write
 
 T = TypeVar("T")
 
@@ -111,6 +112,8 @@ def _write(plan: Write[Any], backend: Backend, outcome: Outcome) -> BaseExceptio
 
 
 def _answer(request: Request, backend: Backend) -> Any:
+    if isinstance(request, Wait):
+        return wait((request.work,), request.seconds)
     if not isinstance(request, Call):
         return backend.execute(request)
     if _is_async(request.function):
@@ -133,6 +136,8 @@ def _called(function: Callable[..., Any], arguments: tuple[object, ...]) -> Any:
 
 
 async def _aanswer(request: Request, backend: Backend) -> Any:
+    if isinstance(request, Wait):
+        return await asyncio.wait((asyncio.wrap_future(request.work),), timeout=request.seconds)
     if not isinstance(request, Call):
         return await backend.aexecute(request)
     if _is_async(request.function):

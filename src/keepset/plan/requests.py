@@ -17,6 +17,7 @@ not at all. A backend raises, and changes nothing, where a plan's expectation do
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -53,7 +54,20 @@ class Call(Generic[T]):
     arguments: tuple[object, ...] = ()
 
 
-Request: TypeAlias = "Plan[Any] | Call[Any]"
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait until another flow of this process has done its work, or the time is up.
+
+    Attributes:
+        work: Is done when the other flow has ended, whatever came of it.
+        seconds: How long to wait at the most.
+    """
+
+    work: Future[None]
+    seconds: float
+
+
+Request: TypeAlias = "Plan[Any] | Call[Any] | Wait"
 Flow: TypeAlias = Generator[Request, Any, T]
 """An operation written once: it yields requests, receives their results, and returns a `T`."""
 

@@ -205,9 +205,12 @@ class Copy(Write[None]):
         target: What the copy is called; a run that was deleted under this name stays deleted.
         incarnation: Id for the copy's incarnation.
         at: When it begins.
+        mark: Keyed hash of the target's tombstone, where a name under which a run was deleted
+            refuses the copy (``conflict.deleted``); None where it takes one.
     """
 
     source: RunKey
     target: RunKey
     incarnation: bytes
     at: int
+    mark: bytes | None = None

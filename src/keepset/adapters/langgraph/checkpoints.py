@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from langgraph.checkpoint.base import WRITES_IDX_MAP
+
 from keepset.contracts import Field, Keep
 from keepset.errors import DecodeError, UsageError
 from keepset.plan.project import is_pin
@@ -27,6 +29,13 @@ GRAPH: Final = "langgraph#graph"
 """The graphs that wrote a checkpoint, where the saver knows them."""
 ASKED: Final = "langgraph#asked"
 """A pending write of our own: what a task has asked so far."""
+STEP: Final = "langgraph:"
+"""What the names of steps begin with; the source of the checkpoint follows."""
+SPECIAL: Final[Mapping[str, int]] = MappingProxyType(
+    {**WRITES_IDX_MAP, ASKED: min(WRITES_IDX_MAP.values()) - 100}
+)
+"""Channels whose writes have a position of their own, and are replaced."""
+ERROR: Final = "__error__"
 _SMALL: Final = ("v", "ts", "updated_channels")
 _APART: Final = frozenset(
     {"id", "channel_values", "channel_versions", "versions_seen", "updated_channels", "v", "ts"}
@@ -112,6 +121,11 @@ def checkpoint_of(
 def metadata_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Give a checkpoint's metadata without what is our own."""
     return {name: value for name, value in stored.items() if name != OWN}
+
+
+def as_text(channel: str, value: Any) -> Any:
+    """Give a task's error as the text that other savers make of it, which detectors can read."""
+    return repr(value) if channel == ERROR and isinstance(value, BaseException) else value
 
 
 def status_of(values: Mapping[str, Any]) -> str:

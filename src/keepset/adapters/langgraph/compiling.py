@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
@@ -19,6 +20,7 @@ def compile_graph(
     *,
     renamed: Mapping[str, str] | None = None,
     on_changed_interrupt: str = "refuse",
+    fallback: BaseCheckpointSaver[Any] | None = None,
     **options: Any,
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Compile a graph that is checkpointed by keepset, by the rules of its schemas.
@@ -29,11 +31,12 @@ def compile_graph(
             is closed by ``graph.checkpointer.close()``.
         renamed: See `KeepsetSaver.bind`.
         on_changed_interrupt: See `KeepsetSaver.bind`.
+        fallback: See `KeepsetSaver`; for a store, since a saver has been given its own.
         options: What ``builder.compile`` takes, but for ``checkpointer``.
 
     Raises:
-        UsageError: ``langgraph.checkpointer`` where another checkpointer is given as well, and
-            what the store's URL may be refused for.
+        UsageError: ``langgraph.checkpointer`` where another checkpointer is given as well, or a
+            saver with a fallback; and what the store's URL may be refused for.
         SchemaError: The graph's schemas are unsound; see `KeepsetSaver.bind`.
         StoreError: The place refuses.
     """
@@ -43,6 +46,12 @@ def compile_graph(
             code="langgraph.checkpointer",
             hint="Leave checkpointer= out: the store that you name takes its place.",
         )
+    if fallback is not None and isinstance(store, KeepsetSaver):
+        raise UsageError(
+            "a saver has its fallback already, or has none",
+            code="langgraph.checkpointer",
+            hint="Give it to the saver: KeepsetSaver(url, fallback=…).",
+        )
     graph = builder.compile(**options)
-    saver = store if isinstance(store, KeepsetSaver) else KeepsetSaver(store)
+    saver = store if isinstance(store, KeepsetSaver) else KeepsetSaver(store, fallback=fallback)
     return saver.bind(graph, renamed=renamed, on_changed_interrupt=on_changed_interrupt)

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
+from langgraph.checkpoint.base import CheckpointTuple
 
 from keepset.adapters.langgraph.address import Address, address, config_of, told
 from keepset.adapters.langgraph.checkpoints import (
     ASKED,
     GRAPH,
+    SPECIAL,
+    STEP,
+    as_text,
     checkpoint_of,
     fields_of,
     metadata_of,
     small_parts,
     status_of,
 )
+from keepset.adapters.langgraph.taking import stored_at, take_over
 from keepset.adapters.langgraph.threads import Threads
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.record import Header
@@ -25,14 +29,9 @@ from keepset.run.hosted import HostStep, Stored, Surface
 from keepset.run.metadata import pack_metadata
 from keepset.run.pending import Batch
 
-_ERROR = "__error__"
-STEP = "langgraph:"
-"""What the names of steps begin with; the source of the checkpoint follows."""
-
 _BRANCHING = frozenset({"fork", "update"})
 _REMOVED = "removed_channels"
 """What the metadata says of the first checkpoint in which channels are gone with their values."""
-_SPECIAL = {**WRITES_IDX_MAP, ASKED: min(WRITES_IDX_MAP.values()) - 100}
 
 
 def put(
@@ -45,6 +44,7 @@ def put(
     """Store a checkpoint, and give the config that names it."""
     asked = address(config)
     to, thread = threads.located(asked), threads.thread(asked.thread)
+    yield from take_over(threads, thread)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
         source = str(metadata.get("source") or "checkpoint")
@@ -85,19 +85,15 @@ def put_writes(
     """Store what a task wrote after a checkpoint."""
     to = threads.located(address(config))
     thread = threads.thread(to.thread)
+    yield from take_over(threads, thread)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
-        given = [(channel, _as_text(channel, value)) for channel, value in writes]
+        given = [(channel, as_text(channel, value)) for channel, value in writes]
         if threads.binding is not None:
             given = list(threads.binding.outgoing(to.namespace, given))
             given += threads.binding.questions.stored(to.thread, task_id, given, surface)
-        batch = Batch(task_id, given, task_path, special=_SPECIAL, admitted=True)
+        batch = Batch(task_id, given, task_path, special=SPECIAL, admitted=True)
         yield from thread.writer.write(to.namespace, to.checkpoint, batch, surface, early=to.loop)
-
-
-def _as_text(channel: str, value: Any) -> Any:
-    """A task's error as the text that other savers make of it, which the detectors can read."""
-    return repr(value) if channel == _ERROR and isinstance(value, BaseException) else value
 
 
 def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTuple | None]:
@@ -106,10 +102,7 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
     to, thread = threads.located(asked), threads.thread(asked.thread)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
-        if to.checkpoint:
-            stored = yield from thread.reader.at(to.namespace, to.checkpoint, surface)
-        else:
-            stored = yield from thread.reader.newest(to.namespace, surface, keep=to.loop)
+        stored = yield from stored_at(threads, thread, to, surface)
         if stored is None:
             if to.loop and threads.binding is not None:
                 threads.binding.questions.expect(asked.thread, asked.namespace, (), surface)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
 
 from keepset.adapters.langgraph.address import Address, address
-from keepset.adapters.langgraph.flows import STEP, as_tuple
+from keepset.adapters.langgraph.checkpoints import STEP
+from keepset.adapters.langgraph.elsewhere import Fallback
+from keepset.adapters.langgraph.flows import as_tuple
+from keepset.adapters.langgraph.taking import ASIDE, is_elsewhere
 from keepset.adapters.langgraph.threads import Thread, Threads
 from keepset.codec import Withheld
 from keepset.errors import PolicyError
@@ -61,12 +65,63 @@ def query(
     return Query(to.thread, None if every else to.namespace, to.checkpoint, until, having or {})
 
 
-def pages(threads: Threads, asked: Query, after: str) -> Flow[list[str]]:
-    """Give the next threads that a listing looks at; none at the end."""
-    if asked.thread is not None:
-        return [] if after else [asked.thread]
-    runs = yield ListRuns(threads.services.tenant, after=after, limit=_RUNS)
-    return [summary.run.key.run_id for summary in runs]
+class Listing:
+    """A listing that is read page by page, thread by thread."""
+
+    def __init__(self, threads: Threads, asked: Query, limit: int | None) -> None:
+        """Begin before the first page.
+
+        Args:
+            threads: All threads.
+            asked: Which checkpoints.
+            limit: How many at the most; None for all.
+        """
+        self._threads = threads
+        self._asked = asked
+        self._left = limit
+        self._picks: list[Pick] = []
+        self._thread: Thread | None = None
+        self._names: deque[str] = deque()
+        self._listed: set[str] = set()
+        self._after: str | None = ""
+
+    def page(self) -> Flow[list[CheckpointTuple] | None]:
+        """Give the next checkpoints, of one thread; None at the end."""
+        while True:
+            if self._thread is not None and self._picks:
+                part, self._picks = self._picks[:PAGE], self._picks[PAGE:]
+                return (yield from states(self._threads, self._thread, part))
+            if self._left == 0 or not (self._names or (yield from self._more())):
+                return None
+            self._thread = thread = self._threads.thread(self._names.popleft())
+            if (yield from is_elsewhere(self._threads, thread)):
+                found = yield from listed(self._threads, thread, self._asked, self._left)
+                self._took(len(found))
+                return found
+            self._picks = yield from select(self._threads, thread, self._asked, self._left)
+            self._took(len(self._picks))
+
+    def _took(self, number: int) -> None:
+        self._left = None if self._left is None else self._left - number
+
+    def _more(self) -> Flow[bool]:
+        """Look for threads that come next: those that are here, then those that are elsewhere."""
+        if self._after is None:
+            return False
+        if self._asked.thread is not None:
+            self._names.append(self._asked.thread)
+            self._after = None
+            return True
+        tenant = self._threads.services.tenant
+        runs = yield ListRuns(tenant, after=self._after, limit=_RUNS)
+        names = [summary.run.key.run_id for summary in runs]
+        self._listed.update(names)
+        self._names.extend(name for name in names if not name.startswith(ASIDE))
+        self._after = names[-1] if names else None
+        if not names:
+            found = yield from others(self._threads, self._asked, self._left, self._listed)
+            self._names.extend(found)
+        return bool(names) or bool(self._names)
 
 
 def select(threads: Threads, thread: Thread, asked: Query, limit: int | None) -> Flow[list[Pick]]:
@@ -115,6 +170,78 @@ def states(threads: Threads, thread: Thread, picks: Sequence[Pick]) -> Flow[list
     return found
 
 
+def listed(
+    threads: Threads, thread: Thread, asked: Query, limit: int | None
+) -> Flow[list[CheckpointTuple]]:
+    """List a thread that lies elsewhere."""
+    fallback, found = threads.fallback, []
+    if fallback is None:
+        return []
+    with thread.named(asked.namespace or ""):
+
+        def take(one: CheckpointTuple) -> bool:
+            found.append(one)
+            return True
+
+        yield from fallback.collect(take, _config(thread.id, asked), **_options(asked, limit))
+        shown: list[CheckpointTuple] = []
+        for one in found:
+            namespace = str(one.config["configurable"].get("checkpoint_ns") or "")
+            surface = threads.surface(thread, namespace)
+            own = Address(thread.id, namespace, one.checkpoint["id"], loop=False, addressed=False)
+            shown.append(as_tuple(threads, own, fallback.stored(one, surface), surface))
+    return shown
+
+
+def others(
+    threads: Threads, asked: Query, limit: int | None, here: Collection[str]
+) -> Flow[list[str]]:
+    """Give the threads that lie elsewhere only, as many as it takes to fill a listing."""
+    passed = set(here)
+    while threads.fallback is not None:
+        names = yield from _named(threads.fallback, asked, limit, passed)
+        gone = set()
+        for name in names:
+            if not (yield from is_elsewhere(threads, threads.thread(name))):
+                gone.add(name)  # it is here, or was deleted here
+        if not gone:
+            return names
+        passed |= gone
+    return []
+
+
+def _named(
+    fallback: Fallback, asked: Query, limit: int | None, passed: Collection[str]
+) -> Flow[list[str]]:
+    names: dict[str, None] = {}
+    seen = 0
+
+    def take(one: CheckpointTuple) -> bool:
+        nonlocal seen
+        name = str(one.config["configurable"]["thread_id"])
+        if name not in passed:
+            names[name] = None
+            seen += 1
+        return limit is None or seen < limit
+
+    yield from fallback.collect(take, None, **_options(asked, None))
+    return list(names)
+
+
+def _config(thread: str, asked: Query) -> dict[str, Any]:
+    named = {"thread_id": thread}
+    if asked.namespace is not None:
+        named["checkpoint_ns"] = asked.namespace
+    if asked.checkpoint:
+        named["checkpoint_id"] = asked.checkpoint
+    return {"configurable": named}
+
+
+def _options(asked: Query, limit: int | None) -> dict[str, Any]:
+    before = {"configurable": {"checkpoint_id": asked.before}} if asked.before else None
+    return {"filter": dict(asked.having) or None, "before": before, "limit": limit}
+
+
 def channel_history(
     threads: Threads, config: Mapping[str, Any], channels: Sequence[str]
 ) -> Flow[dict[str, Any]]:
@@ -124,6 +251,9 @@ def channel_history(
     """
     to = address(config)
     thread = threads.thread(to.thread)
+    if threads.fallback is not None and (yield from is_elsewhere(threads, thread)):
+        history: dict[str, Any] = yield from threads.fallback.channel_history(config, channels)
+        return history
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
         spot: Spot | None

@@ -6,6 +6,9 @@ import uuid
 from collections.abc import Collection, Sequence
 
 from keepset.adapters.langgraph.keeping import latest, without_runs
+from keepset.adapters.langgraph.listing import others, query
+from keepset.adapters.langgraph.taking import clear, take_over
+from keepset.adapters.langgraph.threads import Threads
 from keepset.errors import NotFoundError, UsageError
 from keepset.plan.reads import ListRuns
 from keepset.plan.requests import Flow
@@ -18,15 +21,31 @@ from keepset.store.operations import delete, shorten
 _PAGE = 200
 
 
-def delete_thread(services: Services, thread: str) -> Flow[None]:
-    """Delete a thread and its bytes; nothing happens where there is none."""
-    yield from delete(services, str(thread))
+def delete_thread(threads: Threads, thread: str) -> Flow[None]:
+    """Delete a thread and its bytes, here and where it was taken from.
+
+    It goes there first: as long as it is here, what is there is not read.
+
+    Raises:
+        UsageError: ``langgraph.fallback-keeps``: it cannot be deleted there; it stays here too.
+    """
+    name = check_name("thread id", str(thread))
+    threads.services.may_write()
+    if threads.fallback is not None:
+        yield from threads.fallback.delete(name)
+        yield from clear(threads, name)
+    yield from delete(threads.services, name)
 
 
-def delete_for_runs(services: Services, run_ids: Collection[str]) -> Flow[None]:
+def delete_for_runs(threads: Threads, run_ids: Collection[str]) -> Flow[None]:
     """Delete, in every thread, the checkpoints of some executions."""
+    services = threads.services
     services.may_write()
     gone = frozenset(map(str, run_ids))
+    for run_id in sorted(gone):
+        asked = query(None, {"run_id": run_id}, None)
+        for name in (yield from others(threads, asked, None, ())):
+            yield from take_over(threads, threads.thread(name))
     after = ""
     while gone and (page := (yield ListRuns(services.tenant, after=after, limit=_PAGE))):
         after = page[-1].run.key.run_id
@@ -43,7 +62,7 @@ def _shorten(services: Services, thread: str, gone: frozenset[str]) -> Flow[None
         return
 
 
-def prune(services: Services, threads: Sequence[str], strategy: str) -> Flow[None]:
+def prune(threads: Threads, names: Sequence[str], strategy: str) -> Flow[None]:
     """Shorten threads to what resuming needs, or delete them.
 
     Raises:
@@ -57,28 +76,29 @@ def prune(services: Services, threads: Sequence[str], strategy: str) -> Flow[Non
             hint='Use "keep_latest" or "delete".',
         )
 
-    for thread in map(str, threads):
+    services = threads.services
+    for thread in map(str, names):
         if strategy == "delete":
-            yield from delete(services, thread)
+            yield from delete_thread(threads, thread)
             continue
+        yield from take_over(threads, threads.thread(check_name("thread id", thread)))
         try:
             yield from shorten(services, thread, lambda replay: latest(replay, services.inspector))
         except NotFoundError:
             continue
 
 
-def copy_thread(services: Services, source: str, target: str) -> Flow[None]:
+def copy_thread(threads: Threads, source: str, target: str) -> Flow[None]:
     """Copy a whole thread.
 
     Raises:
         NotFoundError: There is no such thread.
         ConflictError: The target is there already.
     """
+    services = threads.services
     services.may_write()
-    key = RunKey(services.tenant, check_name("thread id", str(target)))
-    yield Copy(
-        RunKey(services.tenant, check_name("thread id", str(source))),
-        key,
-        uuid.uuid4().bytes,
-        services.now(),
-    )
+    names = [check_name("thread id", str(name)) for name in (source, target)]
+    for name in names:
+        yield from take_over(threads, threads.thread(name))
+    old, new = (RunKey(services.tenant, name) for name in names)
+    yield Copy(old, new, uuid.uuid4().bytes, services.now())

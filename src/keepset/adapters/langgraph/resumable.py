@@ -7,7 +7,8 @@ from typing import Any
 
 from keepset.adapters.langgraph.address import Address, address
 from keepset.adapters.langgraph.protocol import Binding
-from keepset.adapters.langgraph.threads import Thread, Threads
+from keepset.adapters.langgraph.taking import stored_at
+from keepset.adapters.langgraph.threads import Threads
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.requests import Flow
@@ -40,7 +41,7 @@ def can_resume(threads: Threads, config: Mapping[str, Any]) -> Flow[ResumeReport
             at = todo.pop()
             surface = threads.surface(thread, at.namespace)
             try:
-                stored = yield from _stored(thread, at, surface)
+                stored = yield from stored_at(threads, thread, at, surface)
             except (DecodeError, IntegrityError) as error:
                 found.append(reason_of(Resume.INCOMPATIBLE, error))
                 continue
@@ -68,12 +69,6 @@ def _missing(to: Address) -> NotFoundError:
         code="checkpoint.not-found" if to.checkpoint else "run.not-found",
         hint="`keepset runs` and `keepset show` list what is stored.",
     )
-
-
-def _stored(thread: Thread, at: Address, surface: Surface) -> Flow[Stored | None]:
-    if at.checkpoint:
-        return (yield from thread.reader.at(at.namespace, at.checkpoint, surface))
-    return (yield from thread.reader.newest(at.namespace, surface, keep=False))
 
 
 def _reasons(binding: Binding, at: Address, stored: Stored, surface: Surface) -> list[Reason]:

@@ -12,14 +12,8 @@ from langgraph.pregel import Pregel
 
 from keepset.adapters.langgraph import flows, removing
 from keepset.adapters.langgraph.binding import GraphBinding, require_graph
-from keepset.adapters.langgraph.listing import (
-    PAGE,
-    channel_history,
-    pages,
-    query,
-    select,
-    states,
-)
+from keepset.adapters.langgraph.elsewhere import Fallback
+from keepset.adapters.langgraph.listing import Listing, channel_history, query
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.adapters.langgraph.resumable import can_resume
 from keepset.adapters.langgraph.threads import Threads, registry
@@ -44,7 +38,7 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
     event loops may use both at once. Use it in a ``with`` or ``async with`` block, or close it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is an option that stands alone
         self,
         store: str | Store | AsyncStore,
         *,
@@ -52,6 +46,7 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         types: Collection[type] | Mapping[str, type] = (),
         metadata_keys: Collection[str] = (),
         mode: str = "protect",
+        fallback: BaseCheckpointSaver[Any] | None = None,
     ) -> None:
         """Open a store, or use one that is open.
 
@@ -64,17 +59,21 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
             metadata_keys: Keys of a config's ``configurable`` and ``metadata`` that are stored with
                 each checkpoint, beside ``run_id``. Nothing else of a config is.
             mode: ``protect``, ``strict`` or ``observe``, for a store that is opened here.
+            fallback: Any other saver. A thread that the store does not have is read from it, and
+                taken over at its first write: its whole history is copied, and from then on it is
+                written here alone. It is not closed with this one.
 
         Raises:
-            UsageError: The URL or an option is not known.
+            UsageError: The URL or an option is not known; ``langgraph.fallback``: it is no saver.
             StoreError: The place refuses.
         """
         super().__init__()
         self._owned = isinstance(store, str)
         self._services = _services(store, tenant, mode)
         named = types if isinstance(types, Mapping) else {cls.__qualname__: cls for cls in types}
-        self._threads = Threads(self._services, registry(host_types(), named))
         self._keys = tuple(metadata_keys)
+        elsewhere = None if fallback is None else Fallback(fallback, self._keys)
+        self._threads = Threads(self._services, registry(host_types(), named), elsewhere)
 
     @property
     def binding(self) -> Binding | None:
@@ -118,7 +117,7 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
             on_changed_interrupt=on_changed_interrupt,
         )
         bound = binding.graph(graph)
-        threads = Threads(self._services, self._threads.types)
+        threads = Threads(self._services, self._threads.types, self._threads.fallback)
         threads.bind(binding)
         own = copy.copy(self)
         vars(own)["_threads"] = threads  # what is remembered of threads has its own rules
@@ -146,9 +145,19 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         """Give a channel's next version: a number, or a text in a thread that has texts."""
         return next_version(current)
 
-    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Self:  # noqa: ARG002 - it needs none
-        """Give the saver itself: data names no classes here, so that none has to be allowed."""
-        return self
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Self:
+        """Give the saver itself: data names no classes here, so that none has to be allowed.
+
+        A fallback may have to be told; then that of a copy of the saver is.
+        """
+        fallback = self._threads.fallback
+        if fallback is None:
+            return self
+        threads = Threads(self._services, self._threads.types, fallback.allowing(extra_allowlist))
+        threads.bind(self.binding)
+        own = copy.copy(self)
+        vars(own)["_threads"] = threads
+        return own
 
     # --- checkpoints ------------------------------------------------------------------------------
 
@@ -219,16 +228,9 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
             before: A config whose checkpoint all others lie before.
             limit: How many at the most.
         """
-        asked, left, after = query(config, filter, before), limit, ""
-        while ids := self._drive(pages(self._threads, asked, after)):
-            after = ids[-1]
-            for name in ids:
-                thread = self._threads.thread(name)
-                picks = self._drive(select(self._threads, thread, asked, left))
-                left = None if left is None else left - len(picks)
-                for start in range(0, len(picks), PAGE):
-                    part = picks[start : start + PAGE]
-                    yield from self._drive(states(self._threads, thread, part))
+        listing = Listing(self._threads, query(config, filter, before), limit)
+        while (page := self._drive(listing.page())) is not None:
+            yield from page
 
     async def alist(
         self,
@@ -239,17 +241,10 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """See `list`."""
-        asked, left, after = query(config, filter, before), limit, ""
-        while ids := await self._adrive(pages(self._threads, asked, after)):
-            after = ids[-1]
-            for name in ids:
-                thread = self._threads.thread(name)
-                picks = await self._adrive(select(self._threads, thread, asked, left))
-                left = None if left is None else left - len(picks)
-                for start in range(0, len(picks), PAGE):
-                    part = picks[start : start + PAGE]
-                    for found in await self._adrive(states(self._threads, thread, part)):
-                        yield found
+        listing = Listing(self._threads, query(config, filter, before), limit)
+        while (page := await self._adrive(listing.page())) is not None:
+            for found in page:
+                yield found
 
     def get_delta_channel_history(self, *, config: Any, channels: Sequence[str]) -> Any:
         """Give what was written to channels before a checkpoint, and the values it stands on.
@@ -265,20 +260,26 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
     # --- removing and copying ---------------------------------------------------------------------
 
     def delete_thread(self, thread_id: str) -> None:
-        """Delete a thread and let go of its bytes; nothing happens where there is none."""
-        self._drive(removing.delete_thread(self._services, thread_id))
+        """Delete a thread and let go of its bytes; nothing happens where there is none.
+
+        A fallback deletes its copy as well.
+
+        Raises:
+            UsageError: ``langgraph.fallback-keeps``: it cannot; nothing is deleted.
+        """
+        self._drive(removing.delete_thread(self._threads, thread_id))
 
     async def adelete_thread(self, thread_id: str) -> None:
         """See `delete_thread`."""
-        await self._adrive(removing.delete_thread(self._services, thread_id))
+        await self._adrive(removing.delete_thread(self._threads, thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete, in all threads, the checkpoints whose metadata has one of these ``run_id``."""
-        self._drive(removing.delete_for_runs(self._services, run_ids))
+        self._drive(removing.delete_for_runs(self._threads, run_ids))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """See `delete_for_runs`."""
-        await self._adrive(removing.delete_for_runs(self._services, run_ids))
+        await self._adrive(removing.delete_for_runs(self._threads, run_ids))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a whole thread, pending writes included, to an id that has none.
@@ -287,11 +288,11 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
             NotFoundError: There is no such thread.
             ConflictError: The target has checkpoints.
         """
-        self._drive(removing.copy_thread(self._services, source_thread_id, target_thread_id))
+        self._drive(removing.copy_thread(self._threads, source_thread_id, target_thread_id))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """See `copy_thread`."""
-        await self._adrive(removing.copy_thread(self._services, source_thread_id, target_thread_id))
+        await self._adrive(removing.copy_thread(self._threads, source_thread_id, target_thread_id))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Remove what is no longer needed of threads.
@@ -305,11 +306,11 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
             UsageError: The strategy is not known.
             ConflictError: A thread was written to meanwhile, again and again.
         """
-        self._drive(removing.prune(self._services, thread_ids, strategy))
+        self._drive(removing.prune(self._threads, thread_ids, strategy))
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """See `prune`."""
-        await self._adrive(removing.prune(self._services, thread_ids, strategy))
+        await self._adrive(removing.prune(self._threads, thread_ids, strategy))
 
     # --- the end ----------------------------------------------------------------------------------
 

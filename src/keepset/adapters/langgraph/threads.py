@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from typing import TypedDict
 
 from keepset.adapters.langgraph.address import Address
 from keepset.adapters.langgraph.checkpoints import OWN_FIELDS
+from keepset.adapters.langgraph.elsewhere import Fallback
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.codec import Codec, TypeRegistry
 from keepset.contracts import Contract, contract, contract_of
@@ -40,6 +42,7 @@ class Thread:
         reader: Reads its checkpoints.
         writer: Writes them.
         report: Counts what the detectors find.
+        settled: Whether it is known that another saver is not to be asked for it.
     """
 
     def __init__(self, services: Services, thread: str, root: Contract, *, bound: bool) -> None:
@@ -49,6 +52,7 @@ class Thread:
         self.reader = HostReader(known)
         self.writer = HostWriter(known, self.reader)
         self.report = Report(thread)
+        self.settled = False
         self._services = services
 
     @contextmanager
@@ -71,20 +75,26 @@ class Threads:
         services: The store's parts.
         types: Knows the classes that any thread may hold.
         binding: What knows the graph; None where none is known.
+        fallback: Where threads are read that the store does not have.
     """
 
-    def __init__(self, services: Services, types: TypeRegistry) -> None:
+    def __init__(
+        self, services: Services, types: TypeRegistry, fallback: Fallback | None = None
+    ) -> None:
         """Know no thread yet.
 
         Args:
             services: The store's parts.
             types: Knows the classes that any thread may hold.
+            fallback: Where threads are read that the store does not have.
         """
         self.services = services
+        self.fallback = fallback
         self.binding: Binding | None = None
         self.types = types
         self._generic = contract_of(Anything)
         self._lock = threading.Lock()
+        self._working: dict[str, Future[None]] = {}
         self._threads: OrderedDict[str, Thread] = OrderedDict()
         self._rules: dict[Contract, tuple[Contract, Guard, Entering]] = {}
 
@@ -100,15 +110,31 @@ class Threads:
         with self._lock:
             found = self._threads.get(thread)
             if found is None:
-                bound = self._contract("")
-                root = bound or self._generic
-                found = Thread(self.services, thread, root, bound=bound is not None)
-                self._threads[thread] = found
+                found = self._threads[thread] = self.fresh(thread)
                 while len(self._threads) > _REMEMBERED:
                     self._threads.popitem(last=False)
             else:
                 self._threads.move_to_end(thread)
             return found
+
+    def fresh(self, thread: str) -> Thread:
+        """Give a thread of which nothing is known, and which is not remembered."""
+        bound = self._contract("")
+        return Thread(self.services, thread, bound or self._generic, bound=bound is not None)
+
+    def begin(self, thread: str) -> Future[None] | None:
+        """Begin work on a thread that one at a time does; give what to wait for where one does."""
+        with self._lock:
+            working = self._working.get(thread)
+            if working is None:
+                self._working[thread] = Future()
+            return working
+
+    def end(self, thread: str) -> None:
+        """End the work on a thread, whatever came of it."""
+        with self._lock:
+            working = self._working.pop(thread)
+        working.set_result(None)
 
     def located(self, to: Address) -> Address:
         """Give the address under which a checkpoint lies whose tasks had other ids."""

@@ -243,10 +243,11 @@ WHERE r.id = :run
 
 ADD_LINE: Final = """
 INSERT INTO line (run, namespace, branch, parent, parent_seq, depth)
-VALUES (:run, :namespace,
-        (SELECT coalesce(max(branch) + 1, 0) FROM line
-         WHERE run = :run AND namespace = :namespace),
-        :parent, :parent_seq, :depth)
+SELECT :run, :namespace,
+       (SELECT coalesce(max(branch) + 1, 0) FROM line
+        WHERE run = :run AND namespace = :namespace),
+       :parent, :parent_seq, :depth
+FROM run WHERE id = :run
 RETURNING id, namespace, branch, parent, parent_seq, depth
 """
 

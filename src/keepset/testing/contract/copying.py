@@ -89,6 +89,9 @@ class CopyingClaims(Claims):
             root = Scribe(backend).save_many(1)
             old = Scribe(backend, "copy").save_many(1)
             backend.execute(Delete(TARGET, mark(TARGET), 5))
+            with refused(ConflictError, "conflict.deleted"):
+                backend.execute(Copy(root.key, TARGET, b"copy", 7, mark=mark(TARGET)))
+            assert backend.execute(FindRun(TARGET, mark(TARGET))).run is None
             backend.execute(Copy(root.key, TARGET, b"copy", 7))
             with refused(ConflictError, "conflict.deleted"):
                 old.save()

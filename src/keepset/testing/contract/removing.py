@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from keepset.backends import Backend
@@ -9,7 +10,7 @@ from keepset.errors import ConflictError, IntegrityError, NotFoundError
 from keepset.plan.reads import ListRuns, ReadBlobs, ReadEverything, ReadSizes, ReadWrites
 from keepset.plan.requests import Seen
 from keepset.plan.rows import WriteRow
-from keepset.plan.writes import Claim, Delete, PutWrites
+from keepset.plan.writes import Begin, Claim, Delete, PutWrites
 from keepset.testing.contract.base import (
     TENANT,
     Claims,
@@ -105,3 +106,14 @@ class RemovingClaims(Claims):
             scribe = Scribe(backend)
             with refused(NotFoundError, "run.not-found"):
                 backend.execute(Claim(scribe.key, mark(scribe.key), Seen(None, 0), epoch=1))
+
+    def test_a_writer_of_a_deleted_run_begins_no_line(self, tmp_path: Path) -> None:
+        """It is refused as deleted, in a new namespace and beside the lines of an old one."""
+        with self.opened(tmp_path) as backend:
+            gone = Scribe(backend).save_many(1)
+            _delete(backend, gone)
+            for namespace, begin in (("inner", None), ("", Begin())):
+                late = replace(gone, namespace=namespace, line=None, head=0)
+                with refused(ConflictError, "conflict.deleted"):
+                    late.save(begin=begin)
+            assert backend.execute(gone.find()).lines == ()

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from keepset.backends.sqlite import queries
-from keepset.backends.sqlite.operations.rows import conflict, named, need_run, read_lines
+from keepset.backends.sqlite.operations.claiming import deleted
+from keepset.backends.sqlite.operations.rows import (
+    conflict,
+    named,
+    need_run,
+    read_deletions,
+    read_lines,
+)
 from keepset.backends.sqlite.statements import Statement, Steps, span
 from keepset.plan.writes import Copy
 
@@ -13,7 +20,8 @@ def copy(plan: Copy) -> Steps[None]:
 
     Raises:
         NotFoundError: ``run.not-found``: there is no source.
-        ConflictError: ``conflict.exists``: the target is there.
+        ConflictError: ``conflict.exists``: the target is there; ``conflict.deleted``: it was, and
+            the plan does not take such a name.
     """
     source = yield from need_run(plan.source)
     if (yield Statement(queries.RUN_ID, named(plan.target))):
@@ -22,6 +30,8 @@ def copy(plan: Copy) -> Steps[None]:
             "conflict.exists",
             "Give the copy another id, or delete the run that is there.",
         )
+    if plan.mark is not None and (yield from read_deletions(plan.mark)):
+        raise deleted()
     values = {"incarnation": plan.incarnation, "created": plan.at, "run": source.id}
     ((run,),) = yield Statement(queries.COPY_RUN, {**named(plan.target), **values})
     numbers: dict[int | None, int | None] = {None: None}

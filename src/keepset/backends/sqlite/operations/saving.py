@@ -113,7 +113,13 @@ def _root_line(run: int, namespace: str) -> Steps[int]:
     if rows:
         raise newer_head()
     nothing = {"parent": None, "parent_seq": 0, "depth": 0}
-    rows = yield Statement(queries.ADD_LINE, {**where, **nothing})
+    return (yield from _add_line({**where, **nothing}))
+
+
+def _add_line(columns: dict[str, object]) -> Steps[int]:
+    rows = yield Statement(queries.ADD_LINE, columns)
+    if not rows:
+        raise deleted()
     line: int = rows[0][0]
     return line
 
@@ -126,18 +132,17 @@ def _line_beside(fence: Fence, plan: Save) -> Steps[int]:
         there = yield from _has_step(begin.parent, begin.seq)
         if not there or parent.namespace != plan.namespace:
             raise no_checkpoint(begin.seq)
-    rows = yield Statement(
-        queries.ADD_LINE,
-        {
-            "run": fence.run,
-            "namespace": plan.namespace,
-            "parent": begin.parent,
-            "parent_seq": begin.seq,
-            "depth": begin.depth,
-        },
+    return (
+        yield from _add_line(
+            {
+                "run": fence.run,
+                "namespace": plan.namespace,
+                "parent": begin.parent,
+                "parent_seq": begin.seq,
+                "depth": begin.depth,
+            }
+        )
     )
-    line: int = rows[0][0]
-    return line
 
 
 def _check(plan: Save, fence: Fence, line: int) -> Steps[LineRow]:

@@ -1,0 +1,188 @@
+"""Take a thread over from the saver that it lies in, at its first write.
+
+All of its checkpoints are written to a run of another name first, which is then copied under the
+thread's own name in one transaction: whoever looks meanwhile, or after a crash, sees the thread
+whole, there or here. Of two that take a thread over at once one is first, and the other one goes on
+with what that has taken. What a crash has left under the other name is removed when the thread is
+written to or deleted the next time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from langgraph.checkpoint.base import CheckpointTuple
+
+from keepset.adapters.langgraph.address import Address, config_of
+from keepset.adapters.langgraph.checkpoints import SPECIAL
+from keepset.adapters.langgraph.elsewhere import Fallback, parent_of
+from keepset.adapters.langgraph.threads import Thread, Threads
+from keepset.errors import ConflictError, KeepsetError, NotFoundError
+from keepset.plan.reads import ListRuns
+from keepset.plan.requests import Flow, Wait
+from keepset.plan.rows import RunKey
+from keepset.plan.writes import Copy, Delete
+from keepset.run.hosted import Stored, Surface
+from keepset.run.pending import Batch
+
+ASIDE: Final = "langgraph#taken-over/"
+"""What the names of runs begin with that hold a thread while it is taken over."""
+
+_PATIENCE: Final = 60.0
+_PAGE: Final = 100
+
+
+class _Spot(NamedTuple):
+    """Where a checkpoint lies in the other saver, in the order in which they were made."""
+
+    checkpoint: str
+    namespace: str
+
+
+def is_elsewhere(threads: Threads, thread: Thread) -> Flow[bool]:
+    """Tell whether a thread is to be looked for in the other saver.
+
+    A thread that keepset has, or has had, is not.
+    """
+    if threads.fallback is None or thread.settled:
+        return False
+    found = yield from thread.reader.look()
+    thread.settled = found.run is not None or found.deletions > 0
+    return not thread.settled
+
+
+def stored_at(
+    threads: Threads, thread: Thread, to: Address, surface: Surface
+) -> Flow[Stored | None]:
+    """Give the checkpoint that an address names, wherever it lies; None where there is none."""
+    if (yield from is_elsewhere(threads, thread)):
+        return (yield from _stored_elsewhere(threads, thread, to, surface))
+    if to.checkpoint:
+        return (yield from thread.reader.at(to.namespace, to.checkpoint, surface))
+    return (yield from thread.reader.newest(to.namespace, surface, keep=to.loop))
+
+
+def _stored_elsewhere(
+    threads: Threads, thread: Thread, to: Address, surface: Surface
+) -> Flow[Stored | None]:
+    if threads.fallback is None:
+        return None
+    found = yield from threads.fallback.get(config_of(thread.id, to.namespace, to.checkpoint))
+    return None if found is None else threads.fallback.stored(found, surface)
+
+
+def take_over(threads: Threads, thread: Thread) -> Flow[None]:
+    """Take a thread over where the other saver has it and keepset does not.
+
+    Raises:
+        PolicyError: Something in it cannot be stored; nothing is changed.
+        StoreError: The store refused.
+    """
+    fallback = threads.fallback
+    if fallback is None or thread.settled:
+        return
+    others = threads.begin(thread.id)
+    while others is not None:
+        done, _ = yield Wait(others, _PATIENCE)
+        if not done:
+            break  # whoever is at it is stuck, maybe since we hold what it waits for
+        others = threads.begin(thread.id)
+    try:
+        if (yield from is_elsewhere(threads, thread)):
+            yield from _take_over(threads, fallback, thread)
+        if thread.settled:
+            yield from clear(threads, thread.id)
+    finally:
+        if others is None:
+            threads.end(thread.id)
+
+
+def clear(threads: Threads, thread: str) -> Flow[None]:
+    """Remove what is left of attempts to take a thread over."""
+    services, begin = threads.services, _aside(thread)
+    page = yield ListRuns(services.tenant, after=begin, limit=_PAGE)
+    for summary in page:
+        key = summary.run.key
+        if key.run_id.startswith(begin):
+            yield Delete(key, services.mark(key), services.now())
+
+
+def _aside(thread: str) -> str:
+    """Begin the name of a run that holds a thread for a while; an id may be 512 characters long."""
+    return f"{ASIDE}{hashlib.sha256(thread.encode()).hexdigest()[:32]}/"
+
+
+def _take_over(threads: Threads, fallback: Fallback, thread: Thread) -> Flow[None]:
+    spots = yield from _spots(fallback, thread.id)
+    if not spots:
+        return
+    threads.services.may_write()
+    aside = threads.fresh(f"{_aside(thread.id)}{uuid.uuid4().hex}")
+    own = RunKey(threads.services.tenant, aside.id)
+    mark, now = threads.services.mark(own), threads.services.now
+    try:
+        yield from _write(threads, fallback, thread, aside, spots)
+        target = RunKey(own.tenant, thread.id)
+        yield Copy(own, target, uuid.uuid4().bytes, now(), mark=threads.services.mark(target))
+    except (ConflictError, NotFoundError):
+        if (yield from is_elsewhere(threads, thread)):
+            yield Delete(own, mark, now())
+            raise
+    except KeepsetError:
+        yield Delete(own, mark, now())
+        raise
+    yield from is_elsewhere(threads, thread)
+
+
+def _spots(fallback: Fallback, thread: str) -> Flow[list[_Spot]]:
+    """Give all checkpoints of a thread, the oldest first: their ids can be sorted by time."""
+    spots: list[_Spot] = []
+
+    def take(found: CheckpointTuple) -> bool:
+        namespace = str(found.config["configurable"].get("checkpoint_ns") or "")
+        spots.append(_Spot(found.checkpoint["id"], namespace))
+        return True
+
+    yield from fallback.collect(take, {"configurable": {"thread_id": thread}})
+    return sorted(spots)
+
+
+def _write(
+    threads: Threads, fallback: Fallback, thread: Thread, aside: Thread, spots: list[_Spot]
+) -> Flow[None]:
+    """Write a thread's checkpoints to another run, each after its parent."""
+    there: set[_Spot] = set()
+    for spot in spots:
+        found = yield from fallback.get(config_of(thread.id, spot.namespace, spot.checkpoint))
+        if found is None:
+            continue  # it was removed meanwhile
+        with thread.named(spot.namespace):
+            surface = threads.surface(thread, spot.namespace)
+            parent = _Spot(parent_of(found), spot.namespace)
+            known = parent.checkpoint if parent in there else ""
+            step, findings = fallback.step(found, known, surface)
+            yield from aside.writer.append(step, surface)
+            thread.report.add(step.header.name, findings)
+            for batch in _batches(threads, fallback, found, surface):
+                yield from aside.writer.write(
+                    spot.namespace, spot.checkpoint, batch, surface, early=False
+                )
+        there.add(spot)
+
+
+def _batches(
+    threads: Threads, fallback: Fallback, found: CheckpointTuple, surface: Surface
+) -> Iterator[Batch]:
+    """Give what tasks wrote after a checkpoint; their paths, which a saver does not tell, in order.
+
+    Writes are read in the order of the paths of their tasks.
+    """
+    namespace = str(found.config["configurable"].get("checkpoint_ns") or "")
+    for number, (task, written) in enumerate(fallback.writes(found, surface).items()):
+        given: Sequence[tuple[str, Any]] = written
+        if threads.binding is not None:
+            given = threads.binding.outgoing(namespace, written)
+        yield Batch(task, given, f"{number:06}", special=SPECIAL, admitted=True)

@@ -1,0 +1,149 @@
+"""A thread that keepset does not have is read from the saver that it lies in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+
+import keepset as ks
+from keepset.errors import UsageError
+from keepset.langgraph import KeepsetSaver
+from keepset.langgraph import compile as compiled
+from tests.adapters.langgraph.saver.graphs import THREAD, outer
+from tests.adapters.langgraph.saver.steps import config
+from tests.adapters.langgraph.switching.teams import (
+    OLD,
+    old_saver,
+    old_saver_on_loop,
+    rows,
+    shown,
+    story,
+    told,
+)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    tmp_path.chmod(0o700)
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+@pytest.fixture(params=OLD)
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    with old_saver(request.param, tmp_path) as saver:
+        yield saver
+
+
+def live(saver: Any, thread: str = "t") -> Any:
+    """A thread with a fork, that waits for an answer in a graph inside."""
+    graph = outer(saver)
+    at = {"configurable": {"thread_id": thread}}
+    graph.invoke({"log": ["in"]}, at)
+    first = list(graph.get_state_history(at))[-1].config
+    graph.update_state(first, {"log": ["old"]}, as_node="a")
+    graph.invoke(None, at)
+    graph.invoke(Command(resume="yes"), at)
+    return graph
+
+
+@pytest.mark.parametrize("bound", [True, False], ids=["bound", "not bound"])
+def test_a_user_sees_the_same_history_as_with_the_old_saver_and_nothing_is_written(
+    old: Any,
+    url: str,
+    bound: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    before = live(old)
+    with ks.open(url) as store:
+        saver = KeepsetSaver(store, fallback=old)
+        graph = saver.bind(outer(None)) if bound else outer(saver)
+        assert story(graph) == story(before)
+        assert shown(graph.get_state(THREAD)) == shown(before.get_state(THREAD))
+        inside = graph.get_state(THREAD, subgraphs=True).tasks[0].state
+        assert inside.values == before.get_state(THREAD, subgraphs=True).tasks[0].state.values
+        assert told(saver) == told(old)
+        assert list(store.runs()) == []
+
+
+def test_a_listing_of_all_threads_has_those_of_both_savers(old: Any, url: str) -> None:
+    for thread in ("a", "t", "z"):
+        live(old, thread)
+    with KeepsetSaver(url, fallback=old) as saver:
+        live(saver, "m")
+        outer(saver).invoke(Command(resume="inner"), config("t"))
+        taken = [one.config["configurable"]["thread_id"] for one in saver.list(None)]
+        assert set(taken) == {"a", "m", "t", "z"}
+        for thread in ("a", "z"):
+            assert told(saver, thread) == told(old, thread)
+            assert taken.count(thread) == len(told(old, thread))
+        assert len(list(saver.list(None, limit=taken.count("m") + 1))) == taken.count("m") + 1
+        assert len(list(saver.list(None))) == len(taken)
+
+
+def test_a_listing_takes_filter_limit_and_before_there_as_well(old: Any, url: str) -> None:
+    live(old)
+    listed = list(old.list(config("t")))
+    with KeepsetSaver(url, fallback=old) as saver:
+
+        def ids(**options: Any) -> tuple[list[str], list[str]]:
+            both = (saver.list(config("t"), **options), old.list(config("t"), **options))
+            mine, theirs = ([one.checkpoint["id"] for one in each] for each in both)
+            return mine, theirs
+
+        for options in (
+            {"limit": 2},
+            {"filter": {"source": "update"}},
+            {"before": listed[2].config},
+            {"before": listed[1].config, "limit": 1, "filter": {"source": "loop"}},
+        ):
+            mine, theirs = ids(**options)
+            assert mine == theirs != []
+        assert saver.get_tuple(config("t", "nothing")) is None
+        assert saver.get_tuple(config("other")) is None
+
+
+def test_the_same_holds_on_an_event_loop(tmp_path: Path, url: str) -> None:
+    async def read(kind: str) -> None:
+        (folder := tmp_path / kind).mkdir()
+        async with old_saver_on_loop(kind, folder) as old, KeepsetSaver(url, fallback=old) as saver:
+            before, graph = outer(old), outer(saver)
+            await before.ainvoke({"log": ["in"]}, THREAD)
+            mine = [shown(one) async for one in graph.aget_state_history(THREAD)]
+            theirs = [shown(one) async for one in before.aget_state_history(THREAD)]
+            assert mine == theirs != []
+            assert [one.config async for one in saver.alist(None)] == [
+                one.config async for one in old.alist(None)
+            ]
+
+    for kind in ("async sqlite", "memory"):
+        asyncio.run(read(kind))
+
+
+def test_reading_changes_nothing_in_the_old_database(tmp_path: Path, url: str) -> None:
+    with old_saver("sqlite", tmp_path) as old:
+        live(old)
+        before = rows(tmp_path / "old.db")
+        with KeepsetSaver(url, fallback=old) as saver:
+            story(outer(saver))
+            outer(saver).invoke(Command(resume="inner"), THREAD)
+        assert rows(tmp_path / "old.db") == before
+        assert before["checkpoints"]
+
+
+def test_what_is_no_saver_is_refused_by_name(tmp_path: Path) -> None:
+    given: Any = SqliteSaver.from_conn_string(str(tmp_path / "old.db"))
+    with pytest.raises(UsageError, match="a _GeneratorContextManager cannot be a fallback") as no:
+        KeepsetSaver("memory:", fallback=given)
+    assert no.value.code == "langgraph.fallback"
+    with old_saver("memory", tmp_path) as old, KeepsetSaver("memory:") as saver:
+        with pytest.raises(UsageError, match="has its fallback already"):
+            compiled(outer(None).builder, saver, fallback=old)
+        graph: Any = compiled(outer(None).builder, "memory:", fallback=old)
+        live(old)
+        assert graph.get_state(THREAD).next == ("inner",)
+        graph.checkpointer.close()
