@@ -75,7 +75,8 @@ class Fallback:
     def get(self, config: Mapping[str, Any]) -> Flow[CheckpointTuple | None]:
         """Read the checkpoint that a config names, or the newest of its namespace."""
         saver = self._saver
-        found: CheckpointTuple | None = yield _call(
+        found: CheckpointTuple | None = yield self._call(
+            "get_tuple",
             lambda: saver.get_tuple(config),  # type: ignore[arg-type] # LangGraph's own
             lambda: saver.aget_tuple(config),  # type: ignore[arg-type] # the same
         )
@@ -111,13 +112,14 @@ class Fallback:
                 if not take(found):
                     break
 
-        yield _call(plain, on_loop)
+        yield self._call("list", plain, on_loop)
 
     def channel_history(self, config: Mapping[str, Any], channels: Sequence[str]) -> Flow[Any]:
         """Ask what was written to channels; see `KeepsetSaver.get_delta_channel_history`."""
         saver: Any = self._saver
         return (
-            yield _call(
+            yield self._call(
+                "get_delta_channel_history",
                 lambda: saver.get_delta_channel_history(config=config, channels=channels),
                 lambda: saver.aget_delta_channel_history(config=config, channels=channels),
             )
@@ -131,13 +133,37 @@ class Fallback:
         """
         saver = self._saver
         try:
-            yield _call(lambda: saver.delete_thread(thread), lambda: saver.adelete_thread(thread))
+            yield self._call(
+                "delete_thread",
+                lambda: saver.delete_thread(thread),
+                lambda: saver.adelete_thread(thread),
+            )
         except NotImplementedError as error:
             raise UsageError(
                 f"{type(saver).__qualname__} cannot delete a thread, so it would be read there",
                 code="langgraph.fallback-keeps",
                 hint="Delete it there by other means, then once more here; nothing is deleted yet.",
             ) from error
+
+    def _call(
+        self,
+        method: str,
+        plain: Callable[[], Any],
+        on_loop: Callable[[], Coroutine[Any, Any, Any]],
+    ) -> Call[Any]:
+        """Ask the saver by a plain method, and on the event loop where it has none."""
+        twin, cls = f"a{method}", type(self._saver)
+
+        def ask() -> Any:
+            try:
+                return plain()
+            except NotImplementedError:
+                if getattr(cls, twin) is getattr(BaseCheckpointSaver, twin):
+                    raise
+                return on_loop()
+
+        ask.__qualname__ = f"{cls.__qualname__}.{method}"  # an error says it
+        return Call(ask)
 
     # --- what becomes of it -----------------------------------------------------------------------
 
@@ -224,18 +250,6 @@ class Fallback:
         own = {name: metadata[name] for name in _SAID if name in metadata}
         asked = told({"metadata": metadata}, self._keys)
         return {**asked, **own, **small_parts(found.checkpoint)}
-
-
-def _call(plain: Callable[[], Any], on_loop: Callable[[], Coroutine[Any, Any, Any]]) -> Call[Any]:
-    """Ask a saver by its plain method, and on the event loop where it has none."""
-
-    def ask() -> Any:
-        try:
-            return plain()
-        except NotImplementedError:
-            return on_loop()
-
-    return Call(ask)
 
 
 def parent_of(found: CheckpointTuple) -> str:

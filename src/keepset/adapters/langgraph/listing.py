@@ -91,8 +91,11 @@ class Listing:
             if self._thread is not None and self._picks:
                 part, self._picks = self._picks[:PAGE], self._picks[PAGE:]
                 return (yield from states(self._threads, self._thread, part))
-            if self._left == 0 or not (self._names or (yield from self._more())):
+            if self._left == 0:
                 return None
+            while not self._names:
+                if not (yield from self._more()):
+                    return None
             self._thread = thread = self._threads.thread(self._names.popleft())
             if (yield from is_elsewhere(self._threads, thread)):
                 found = yield from listed(self._threads, thread, self._asked, self._left)
@@ -105,7 +108,7 @@ class Listing:
         self._left = None if self._left is None else self._left - number
 
     def _more(self) -> Flow[bool]:
-        """Look for threads that come next: those that are here, then those that are elsewhere."""
+        """Look for threads that come next, those that are here first; False at the end."""
         if self._after is None:
             return False
         if self._asked.thread is not None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
@@ -147,3 +149,71 @@ def test_what_is_no_saver_is_refused_by_name(tmp_path: Path) -> None:
         live(old)
         assert graph.get_state(THREAD).next == ("inner",)
         graph.checkpointer.close()
+
+
+class OnLoop(BaseCheckpointSaver[Any]):
+    """A saver that has asynchronous methods only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = InMemorySaver()
+
+    async def aget_tuple(self, config: Any) -> Any:
+        return self.inner.get_tuple(config)
+
+    async def alist(self, config: Any, **options: Any) -> Any:
+        for one in self.inner.list(config, **options):
+            yield one
+
+
+def test_a_saver_with_asynchronous_methods_only_is_asked_on_the_event_loop(url: str) -> None:
+    old = OnLoop()
+    live(old.inner)
+
+    async def go_on() -> Any:
+        async with KeepsetSaver(url, fallback=old) as saver:
+            return await outer(saver).ainvoke(Command(resume="inner"), THREAD)
+
+    plain = pytest.raises(UsageError, match=r"OnLoop\.get_tuple is asynchronous")
+    with KeepsetSaver(url, fallback=old) as saver, plain:
+        saver.get_tuple(THREAD)
+    assert asyncio.run(go_on())["log"][-1] == "inner inner"
+
+
+def test_a_saver_that_has_to_be_told_which_classes_to_read_is_told() -> None:
+    told: list[Any] = []
+
+    class Asking(InMemorySaver):
+        def with_allowlist(self, extra_allowlist: Any) -> Any:
+            told.append(extra_allowlist)
+            return self
+
+    old = Asking()
+    live(old)
+    with KeepsetSaver("memory:", fallback=old) as saver:
+        allowing = saver.with_allowlist([("somewhere", "Order")])
+        assert told == [[("somewhere", "Order")]]
+        assert outer(allowing).get_state(THREAD).next == ("inner",)
+        assert KeepsetSaver.with_allowlist(allowing, []).binding is None
+    with KeepsetSaver("memory:") as alone:
+        assert alone.with_allowlist([("somewhere", "Order")]) is alone
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+def test_a_channel_that_is_rebuilt_from_writes_is_read_there_and_goes_on_here(
+    url: str, durability: Any
+) -> None:
+    growing = pytest.importorskip("tests.adapters.langgraph.saver.growing", exc_type=ImportError)
+    old = InMemorySaver()
+    before = growing.graph(old)
+    before.invoke({"log": ["i"]}, THREAD)
+    with KeepsetSaver(url, fallback=old) as saver:
+        graph = growing.graph(saver)
+        assert story(graph) == story(before)
+        expected = [shown(one) for one in before.get_state_history(THREAD)]
+        out = graph.invoke({"log": ["j"]}, THREAD, durability=durability)
+    assert out["log"][: len(expected[0][0]["log"])] == expected[0][0]["log"]
+    with KeepsetSaver(url) as alone:
+        after = [shown(one) for one in growing.graph(alone).get_state_history(THREAD)]
+    assert after[-len(expected) + 1 :] == expected[1:]
+    assert after[-len(expected)][0] == expected[0][0]

@@ -1,0 +1,190 @@
+"""What is deleted is gone from both savers; what is shortened or copied is taken over first."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+import keepset as ks
+from keepset.errors import ConflictError, NotFoundError, UsageError
+from keepset.langgraph import KeepsetSaver
+from tests.adapters.langgraph.saver.graphs import THREAD, outer
+from tests.adapters.langgraph.saver.steps import config, in_loop, put
+from tests.adapters.langgraph.switching import crashing
+from tests.adapters.langgraph.switching.teams import OLD, old_saver, told
+from tests.adapters.langgraph.switching.test_reading import live
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    tmp_path.chmod(0o700)
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+@pytest.fixture(params=OLD)
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    with old_saver(request.param, tmp_path) as saver:
+        yield saver
+
+
+def names(url: str) -> list[str]:
+    with ks.open(url) as store:
+        return [one.run.key.run_id for one in store.runs()]
+
+
+@pytest.mark.parametrize("taken", [True, False], ids=["taken over", "not taken over"])
+@pytest.mark.parametrize("how", ["delete", "prune"])
+def test_a_deleted_thread_is_gone_from_both_and_its_id_begins_anew(
+    old: Any,
+    url: str,
+    how: str,
+    taken: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    live(old)
+    live(old, "other")
+    with KeepsetSaver(url, fallback=old) as saver:
+        graph = outer(saver)
+        if taken:
+            graph.invoke(Command(resume="inner"), THREAD)
+        if how == "delete":
+            saver.delete_thread("t")
+        else:
+            saver.prune(["t"], strategy="delete")
+        assert told(old) == []
+        assert told(old, "other") != []
+        assert (graph.get_state(THREAD).values, list(saver.list(THREAD))) == ({}, [])
+        assert graph.invoke({"log": ["new"]}, THREAD)["log"] == ["new", "a"]
+    with KeepsetSaver(url, fallback=old) as again:
+        assert outer(again).get_state(THREAD).values["log"] == ["new", "a"]
+
+
+def test_a_thread_that_was_deleted_here_is_not_read_there_though_a_copy_came_back(
+    old: Any, url: str
+) -> None:
+    live(old)
+    with KeepsetSaver(url, fallback=old) as saver:
+        outer(saver).invoke(Command(resume="inner"), THREAD)
+        saver.delete_thread("t")
+        live(old)  # as a restored backup of the old database would bring it back
+        assert saver.get_tuple(THREAD) is None
+        assert list(saver.list(None)) == []
+    with KeepsetSaver(url, fallback=old) as again:
+        assert again.get_tuple(THREAD) is None
+        assert list(again.list(None, limit=5)) == []
+
+
+@pytest.mark.parametrize("taken", [True, False], ids=["taken over", "not taken over"])
+def test_a_late_write_brings_no_deleted_thread_back(
+    old: Any,
+    url: str,
+    taken: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    live(old)
+    with KeepsetSaver(url, fallback=old) as saver:
+        newest = saver.get_tuple(THREAD)
+        assert newest is not None
+        if taken:
+            saver.put_writes(newest.config, [("log", ["x"])], "task")
+        saver.delete_thread("t")
+        with pytest.raises((ConflictError, NotFoundError)):
+            put(saver, in_loop(newest.config), 9, log=["late"])
+        with pytest.raises((ConflictError, NotFoundError)):
+            saver.put_writes(newest.config, [("log", ["late"])], "task")
+        assert saver.get_tuple(THREAD) is None
+    assert names(url) == []
+
+
+class Keeping(InMemorySaver):
+    """A saver that cannot delete."""
+
+    delete_thread = BaseCheckpointSaver.delete_thread
+    adelete_thread = BaseCheckpointSaver.adelete_thread
+
+
+@pytest.mark.parametrize("taken", [True, False], ids=["taken over", "not taken over"])
+def test_a_saver_that_cannot_delete_is_told_of_and_nothing_is_deleted(
+    url: str,
+    taken: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    old = Keeping()
+    live(old)
+    with KeepsetSaver(url, fallback=old) as saver:
+        if taken:
+            outer(saver).update_state(THREAD, {"log": ["x"]}, as_node="a")
+        with pytest.raises(UsageError, match="Keeping cannot delete") as refused:
+            saver.delete_thread("t")
+        assert refused.value.code == "langgraph.fallback-keeps"
+        assert saver.get_tuple(THREAD) is not None
+
+
+def test_a_thread_that_lies_there_is_shortened_here_and_stays_whole_there(
+    old: Any, url: str
+) -> None:
+    before = told(old) if live(old) else []
+    with KeepsetSaver(url, fallback=old) as saver:
+        saver.prune(["t"])
+        spaces = {one[0] for one in before}
+        assert len(told(saver)) == len(spaces) == 2
+        assert outer(saver).invoke(Command(resume="inner"), THREAD)["log"][-1] == "inner inner"
+    assert told(old) == before
+
+
+def test_a_thread_that_lies_there_is_copied_and_is_no_free_id(old: Any, url: str) -> None:
+    live(old)
+    live(old, "other")
+    with KeepsetSaver(url, fallback=old) as saver:
+        saver.copy_thread("t", "copy")
+        assert told(saver, "copy") == told(old)
+        with pytest.raises(ConflictError, match="'other' already"):
+            saver.copy_thread("t", "other")
+
+
+def test_the_checkpoints_of_an_execution_are_deleted_in_threads_that_lie_there(
+    old: Any, url: str
+) -> None:
+    graph = outer(old)
+    graph.invoke({"log": ["in"]}, {**THREAD, "metadata": {"run_id": "one"}})
+    graph.invoke(Command(resume="yes"), {**THREAD, "metadata": {"run_id": "two"}})
+    live(old, "other")
+    kept = [one for one in old.list(THREAD) if one.metadata.get("run_id") == "one"]
+    with KeepsetSaver(url, fallback=old) as saver:
+        saver.delete_for_runs(["two"])
+        assert [one.checkpoint for one in saver.list(THREAD)] == [one.checkpoint for one in kept]
+    assert names(url) == ["t"]
+
+
+def test_a_crash_while_a_thread_is_taken_over_leaves_it_whole(tmp_path: Path, url: str) -> None:
+    with old_saver("sqlite", tmp_path) as old:
+        before = told(old) if live(old) else []
+    command = [sys.executable, "-m", crashing.__name__, str(tmp_path / "old.db"), url]
+    root = Path(__file__).resolve().parents[4]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=root, text=True)
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, "half\n")
+    assert names(url) != []
+    with old_saver("sqlite", tmp_path) as old, KeepsetSaver(url, fallback=old) as saver:
+        assert told(saver) == before
+        assert {one.config["configurable"]["thread_id"] for one in saver.list(None)} == {"t"}
+        assert outer(saver).invoke(Command(resume="inner"), THREAD)["log"][-1] == "inner inner"
+    assert names(url) == ["t"]
+
+
+def test_what_a_crash_has_left_goes_with_the_thread(tmp_path: Path, url: str) -> None:
+    with old_saver("sqlite", tmp_path) as old:
+        live(old)
+    command = [sys.executable, "-m", crashing.__name__, str(tmp_path / "old.db"), url]
+    root = Path(__file__).resolve().parents[4]
+    subprocess.run(command, capture_output=True, check=False, cwd=root)
+    assert names(url) != []
+    with old_saver("sqlite", tmp_path) as old, KeepsetSaver(url, fallback=old) as saver:
+        saver.delete_thread("t")
+        assert saver.get_tuple(config("t")) is None
+    assert names(url) == []
