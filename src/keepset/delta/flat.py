@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 _ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 _TEXT = frozenset({str})
 _FEWEST, _MOST = 16, 1024
-"""Entries: with fewer nothing is won, and each takes some 100 bytes beside the packed value."""
+"""Entries: with fewer nothing is won."""
+
+_ENTRY = 160
+"""Bytes that an entry takes beside its packed value, nearly: the key, the value, their places."""
 
 
 class Flat:
@@ -50,6 +53,11 @@ class Flat:
     def frozen(self) -> Frozen:
         """The same picture in one piece."""
         return Frozen(self.packed())
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that it takes, nearly."""
+        return self.size + _ENTRY * len(self._keys)
 
     def packed(self) -> bytes:
         """Give the packed mapping."""

@@ -39,7 +39,10 @@ _WIDE = {
     0xDF: (Kind.MAP, 4),
 }
 _FEW = 1024
-"""Entries that a picture keeps apart, at the most: they take some 100 bytes each."""
+"""Entries that a picture keeps apart, at the most."""
+
+_ENTRY = 100
+"""Bytes that an entry takes that is kept apart, nearly."""
 
 _ITEMS = msgspec.msgpack.Decoder(list[msgspec.Raw])
 _ENTRIES = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
@@ -67,6 +70,12 @@ class Frozen:
     def size(self) -> int:
         """Bytes of the packed value."""
         return len(self.data)
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that it takes, nearly."""
+        apart = self._entries
+        return len(self.data) + (_ENTRY * len(apart) if apart else 0)
 
     @property
     def frozen(self) -> Frozen:

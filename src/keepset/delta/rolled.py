@@ -71,6 +71,11 @@ class Rolled:
         self.size = size
 
     @property
+    def memory(self) -> int:
+        """Bytes of memory that it takes, nearly."""
+        return self.size
+
+    @property
     def frozen(self) -> Frozen:
         """The same picture in one piece."""
         return Frozen(self.packed())

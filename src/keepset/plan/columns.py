@@ -77,6 +77,8 @@ class OpenColumn:
         self._opener = _Opener()
         self._until = until
         base = rows[-1].base
+        if not base <= rows[-1].first <= rows[-1].last:
+            raise damaged(place(rows[-1]))
         opened = [(row, self._opener.open(row)) for row in rows]
         self._bodies = [(row, body) for row, body in opened if row.last >= base]
         self.size = sum([len(body) for _, body in self._bodies])

@@ -17,7 +17,7 @@ from keepset.codec import Codec
 from keepset.errors import DecodeError
 from keepset.plan.digests import check_segment, check_step, damaged, place, segment_digest
 from keepset.plan.rows import HEADER, SegmentRow, StepRow
-from keepset.plan.steps import UNPACKED_LIMIT, frame, unframe
+from keepset.plan.steps import UNPACKED_LIMIT, frame, header_memory, unframe
 
 _PLAIN = Codec()
 _UUID, _SHORT = 16, 10
@@ -43,21 +43,25 @@ class PackedHeaders:
         ids: Their ids, as briefly as they can be told again.
         changed: The fields that changed in these steps, each with the seq of its last difference
             in them. A reader looks for a segment of the field with that difference in it.
+        memory: Bytes of memory that they take, nearly.
     """
 
     rows: tuple[StepRow, ...]
     ids: tuple[str | bytes, ...]
     changed: Mapping[str, int]
+    memory: int
 
     @classmethod
     def of(cls, rows: Sequence[StepRow], changed: Mapping[str, int]) -> PackedHeaders:
         """Make headers of steps."""
-        return cls(tuple(rows), tuple([_shorten(row.checkpoint, row.at) for row in rows]), changed)
+        ids = tuple([_shorten(row.checkpoint, row.at) for row in rows])
+        return cls(tuple(rows), ids, changed, sum(map(header_memory, rows)))
 
     def with_more(self, more: PackedHeaders) -> PackedHeaders:
         """Add the headers of later steps."""
         rows, ids = (*self.rows, *more.rows), (*self.ids, *more.ids)
-        return PackedHeaders(rows, ids, {**self.changed, **more.changed})
+        changed = {**self.changed, **more.changed}
+        return PackedHeaders(rows, ids, changed, self.memory + more.memory)
 
     def pack(self, *, compressed: bool) -> SegmentRow:
         """Make the segment."""

@@ -79,9 +79,9 @@ class FieldMemory:
 
     @property
     def size(self) -> int:
-        """Bytes that the pictures take."""
-        raw = self.raw.size if self.raw else 0
-        return raw if self.raw is self.stored or not self.stored else raw + self.stored.size
+        """Bytes of memory that the pictures take, nearly."""
+        raw = self.raw.memory if self.raw else 0
+        return raw if self.raw is self.stored or not self.stored else raw + self.stored.memory
 
 
 NEVER = FieldMemory(None, None, 0, 0, 0)
@@ -118,7 +118,7 @@ class LineMemory:
     def size(self) -> int:
         """Bytes that the memory takes, nearly."""
         fields = total(self.fields, attrgetter("size"))
-        return fields + sum([step.size for step in self.tail]) + self.packs.memory
+        return fields + sum([step.memory for step in self.tail]) + self.packs.memory
 
     def on(self, line: int) -> LineMemory:
         """The same memory, once the line has its number."""

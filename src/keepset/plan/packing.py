@@ -42,7 +42,8 @@ class Packs:
     @property
     def memory(self) -> int:
         """Bytes of memory that they take, nearly."""
-        return total(self.groups, attrgetter("memory"))
+        headers = self.headers.memory if self.headers else 0
+        return headers + total(self.groups, attrgetter("memory"))
 
 
 NO_PACKS = Packs()

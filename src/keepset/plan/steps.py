@@ -18,6 +18,9 @@ UNPACKED_LIMIT = 1 << 30
 """The most bytes that a row may unpack to."""
 
 _PAGE = 4096
+_HEADER = 512
+"""Bytes that a header takes beside its metadata: a row, its texts, its digest."""
+
 _PLAIN = Codec()
 _RAW = b"\x00"
 _FRAME = b"\x28\xb5\x2f\xfd"
@@ -47,17 +50,25 @@ class TailStep:
         row: The step's row, without its changes.
         changes: The differences by field.
         size: Bytes of the differences.
+        memory: Bytes of memory that it takes, nearly.
     """
 
     row: StepRow
     changes: Mapping[str, Difference]
     size: int
+    memory: int
+
+
+def header_memory(row: StepRow) -> int:
+    """Bytes of memory that the header of a step takes, nearly."""
+    return len(row.metadata) + _HEADER
 
 
 def remembered(row: StepRow, changes: Mapping[str, Difference]) -> TailStep:
     """Remember a step; its differences are kept once, apart from each other."""
     size = sum([len(change.op) for change in changes.values()])
-    return TailStep(replace(row, changes=b"") if row.changes else row, changes, size)
+    bare = replace(row, changes=b"") if row.changes else row
+    return TailStep(bare, changes, size, size + header_memory(row))
 
 
 def frame(data: bytes, *, compressed: bool) -> bytes:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from keepset.codec import Codec
-from keepset.errors import NotFoundError
+from keepset.errors import IntegrityError, NotFoundError
 from keepset.plan.bundled import writes_at
 from keepset.plan.reads import FindRun, Found, Loaded, ReadWrites
 from keepset.plan.rebuild import header_at, remember
@@ -149,7 +149,14 @@ class HostReader:
         header, run = header_at(loaded), loaded.found.run
         if header is None or run is None:
             return None
-        line = next(past.line for past in loaded.pasts if past.line.parent_seq < loaded.seq)
+        lines = (past.line for past in loaded.pasts if past.line.parent_seq < loaded.seq)
+        line = next(lines, None)
+        if line is None:
+            raise IntegrityError(
+                f"checkpoint {header.checkpoint} lies on a line that begins after it",
+                code="integrity.history",
+                hint="The run cannot be trusted: restore it from a backup.",
+            )
         rows = writes_at(loaded.seq, (yield ReadWrites(line.id, loaded.seq)))
 
         def later(gap: int) -> Flow[Mapping[str, Any]]:
