@@ -12,8 +12,8 @@ from langgraph.types import Command, Send, interrupt
 from keepset.errors import SchemaError, UsageError
 from tests.adapters.langgraph.graph.deploys import (
     CONFIG,
-    GRAPHS,
     Deploys,
+    Order,
     approve,
     draft,
     in_a_row,
@@ -129,15 +129,31 @@ def test_a_join_that_waits_for_the_old_name_goes_on(deploys: Deploys) -> None:
     assert sorted(deploys.call(graph, Command(resume="left"))["done"]) == ["last", "left", "right"]
 
 
-def test_an_answer_reaches_a_question_inside_a_graph_whose_node_was_renamed(
+def test_a_graph_inside_goes_on_where_it_was_though_its_node_was_renamed(
     deploys: Deploys,
 ) -> None:
-    deploys.call(deploys.deploy(in_a_row("team", GRAPHS["approve"]().compile())), {"total": 1})
-    inner = GRAPHS["review"]().compile()
+    drafted: list[int] = []
+
+    def drafts(_: Order) -> dict[str, Any]:
+        drafted.append(1)
+        return {"total": 100}
+
+    def inner(name: str) -> Any:
+        builder: Any = StateGraph(Order)
+        builder.add_node("draft", drafts)
+        builder.add_node(name, lambda _: {"approved": interrupt("sure?")})
+        builder.add_edge(START, "draft")
+        builder.add_edge("draft", name)
+        return builder.compile()
+
+    deploys.call(deploys.deploy(in_a_row("team", inner("approve"))), {"total": 1})
     renamed = {"team": "crew", "approve": "review"}
-    graph = deploys.deploy(in_a_row("crew", inner), renamed=renamed)
+    graph = deploys.deploy(in_a_row("crew", inner("review")), renamed=renamed)
+    waits = graph.get_state(CONFIG, subgraphs=True).tasks[0].state
+    assert waits.next == ("review",)
     out = deploys.call(graph, Command(resume="yes"))
     assert out == {"total": 100, "approved": "yes"}
+    assert drafted == [1]
 
 
 def test_a_node_that_gets_one_more_way_in_keeps_its_answers(deploys: Deploys) -> None:

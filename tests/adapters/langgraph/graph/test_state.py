@@ -8,6 +8,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 import pytest
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
 from pydantic import BaseModel
 
 from keepset import Reopen
@@ -274,3 +275,72 @@ def test_a_thread_that_no_bound_saver_wrote_is_resumed_and_misses_its_node_by_na
         deploys.call(deploys.deploy(other), None)
     assert refused.value.code == "langgraph.node-gone"
     assert deploys.call(paused(deploys, graph_of(Before)), None)["total"] == 100
+
+
+def test_a_type_of_a_channel_without_a_value_is_no_obstacle(deploys: Deploys) -> None:
+    class Maybe(Before):
+        hint: NotRequired[int]
+
+    class Other(Before):
+        hint: NotRequired[str]
+
+    at_rest(deploys, Maybe)
+    assert deploys.call(paused(deploys, graph_of(Other)), None)["total"] == 100
+
+
+def test_a_key_that_becomes_required_is_no_obstacle_where_it_has_a_value(deploys: Deploys) -> None:
+    class Maybe(TypedDict, total=False):
+        total: int
+        note: str
+
+    at_rest(deploys, Maybe)
+    assert deploys.call(paused(deploys, graph_of(Before)), None)["total"] == 100
+
+
+def test_a_packet_brings_what_its_node_needs(deploys: Deploys) -> None:
+    def builder(state: Any) -> Any:
+        made: Any = StateGraph(state)
+        made.add_node("draft", draft)
+        made.add_node("pay", lambda given: {"note": given["text"]})
+        made.add_edge(START, "draft")
+        made.add_conditional_edges("draft", lambda _: [Send("pay", {"text": "sent"})], ["pay"])
+        return made
+
+    deploys.call(paused(deploys, builder(Before)), {"total": 1, "note": ""})
+    assert deploys.call(paused(deploys, builder(Longer)), None)["note"] == "sent"
+
+
+def test_a_join_that_some_have_come_to_may_not_wait_for_others(deploys: Deploys) -> None:
+    def builder(*waited_for: str) -> Any:
+        made: Any = StateGraph(Before)
+        for name in ("draft", "other", "third"):
+            made.add_node(name, draft if name == "draft" else pay)
+            made.add_edge(START, name)
+        made.add_node("pay", pay)
+        made.add_node("last", lambda _: {"note": "last"})
+        made.add_edge("other", "pay")
+        made.add_edge(list(waited_for), "last")
+        return made
+
+    deploys.call(paused(deploys, builder("draft", "pay")), {"total": 1, "note": ""})
+    with pytest.raises(SchemaError) as refused:
+        deploys.call(paused(deploys, builder("draft", "pay", "third")), None)
+    assert refused.value.code == "langgraph.channel-changed"
+    assert "join:draft+pay:last" in refused.value.message
+    assert deploys.call(paused(deploys, builder("draft", "pay")), None)["note"] == "last"
+
+
+def test_a_graph_inside_is_compared_with_the_one_that_the_thread_waits_in(
+    deploys: Deploys,
+) -> None:
+    def outer(inner: Any) -> Any:
+        made: Any = StateGraph(Before)
+        made.add_node("team", inner.compile(interrupt_before=["pay"]))
+        made.add_edge(START, "team")
+        return made
+
+    deploys.call(deploys.deploy(outer(graph_of(Before))), {"total": 1, "note": ""})
+    with pytest.raises(SchemaError, match="namespace team:") as refused:
+        deploys.call(deploys.deploy(outer(graph_of(Longer))), None)
+    assert refused.value.code == "langgraph.field-gained"
+    assert deploys.call(deploys.deploy(outer(graph_of(Wider))), None)["total"] == 100
