@@ -104,7 +104,6 @@ class RunMachine(Users, RuleBasedStateMachine):
             self.resume(handle)
         else:
             handle.state = fresh()
-            del handle.state["log"]  # without a look at it, nothing can be added to its end
 
     # --- saves ------------------------------------------------------------------------------------
 
@@ -172,7 +171,7 @@ class RunMachine(Users, RuleBasedStateMachine):
         book.lines.append(line)
         self.acknowledged()
         child = Handle(run, handle.key, run.state, loaded=True, life=book.life, token=handle.token)
-        child.branch, child.head = line.branch, kept.checkpoint.id
+        child.branch, child.head, child.blind = line.branch, kept.checkpoint.id, False
         assert picture(child.state) == kept.fields
         self.add(child)
         for edit, number, value in edits:

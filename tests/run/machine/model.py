@@ -134,6 +134,7 @@ class Handle:
         token: Its claim; None where it has none.
         branch: The line that it writes to.
         head: The newest checkpoint that it knows.
+        blind: Whether its state was made up and not read, so that it does not know what only grows.
     """
 
     run: ks.Run
@@ -145,6 +146,7 @@ class Handle:
     token: int | None = None
     branch: int | None = None
     head: str = ""
+    blind: bool = True
 
 
 @dataclass(slots=True)

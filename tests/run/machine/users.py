@@ -42,6 +42,7 @@ class Users:
     def resume(self, handle: Handle) -> None:
         """Read the newest state, and compare it."""
         state = handle.run.state
+        handle.blind = False
         self.model.load(handle)
         book = self.model.books.get(handle.key)
         newest = book.find(handle.head) if book else None
@@ -62,6 +63,8 @@ class Users:
 
     def try_what_is_refused(self, handle: Handle) -> PolicyError | None:
         """Save what a rule refuses; None where the user is refused, whatever it saves."""
+        if handle.blind:
+            handle.state.pop("log", None)
         try:
             handle.run.save("refused", handle.state)
         except PolicyError as error:
@@ -74,6 +77,8 @@ class Users:
 
     def save(self, handle: Handle) -> None:
         """Save what the handle's state is; refused exactly where the model says so."""
+        if handle.blind:
+            handle.state.pop("log", None)
         self.serial += 1
         token = f"step-{self.serial}-{'x' * 12}-{self.serial * 7919}"
         handle.state["now"] = token
@@ -97,7 +102,7 @@ class Users:
         assert saved.seq == last + 1
         assert (saved.step, saved.status, saved.metadata) == (token, status, metadata)
         line.steps.append(kept)
-        handle.head = saved.id
+        handle.head, handle.blind = saved.id, False
         self.acknowledged()
 
     def acknowledged(self) -> None:
