@@ -27,6 +27,7 @@ LINKED = b"\xc1\xc1"
 _SMALLEST = 48
 """A value of fewer bytes stays where it is: what says where another lies takes some ten."""
 
+_UUID = 16
 _PLAIN = Codec()
 
 
@@ -175,6 +176,8 @@ def unbundled(row: WriteRow, only: int | None = None) -> Iterator[tuple[int, Wri
         if not all(isinstance(part, kind) for part, kind in zip(entry, kinds, strict=True)):
             raise broken()
         seq, task, path, index, channel, value = entry
+        if type(task) is bytes and len(task) != _UUID:
+            raise broken()
         if only not in (None, seq):
             continue
         name = str(uuid.UUID(bytes=task)) if type(task) is bytes else task

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from keepset.codec import BlobRef, Codec
 from keepset.errors import IntegrityError
 from keepset.plan.rows import BlobRow, WriteRow
-from keepset.plan.steps import frame
+from keepset.plan.steps import frame, require_size
 
 MOVED = b"\xc1"
 """Begins a pending write whose value was moved out; no packed value begins like this."""
@@ -47,7 +47,12 @@ class Large:
         self.rows |= other.rows
 
     def move(self, packed: bytes) -> bytes:
-        """Take a packed value and give the packed reference to it."""
+        """Take a packed value and give the packed reference to it.
+
+        Raises:
+            PolicyError: See `require_size`.
+        """
+        require_size(len(packed))
         digest = hashlib.sha256(packed).digest()
         self.refs.add(digest)
         if digest not in self._known and digest not in self.rows:

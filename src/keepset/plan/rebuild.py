@@ -22,7 +22,7 @@ from keepset.plan.memory import FieldMemory, LineMemory
 from keepset.plan.packing import NO_PACKS, Packs
 from keepset.plan.reads import Loaded
 from keepset.plan.rows import BlobRow, StepRow
-from keepset.plan.steps import unframe
+from keepset.plan.steps import UNPACKED_LIMIT, unframe
 
 
 class Blobs(Mapping[bytes, Any]):
@@ -56,7 +56,7 @@ class Blobs(Mapping[bytes, Any]):
 
 
 def _open(row: BlobRow, size: int) -> bytes:
-    packed = unframe(row.data, max(size, 1))
+    packed = unframe(row.data, min(max(size, 1), UNPACKED_LIMIT))
     if hashlib.sha256(packed).digest() != row.digest:
         raise IntegrityError(
             f"the large value {row.digest.hex()[:16]} is not what was written",

@@ -11,11 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from keepset.codec import Codec, compress, decompress
+from keepset.errors import PolicyError
 from keepset.plan.digests import check_step, damaged
 from keepset.plan.rows import StepRow
 
 UNPACKED_LIMIT = 1 << 30
 """The most bytes that a row may unpack to."""
+
+LARGEST = 1_000_000_000
+"""The most bytes of one large value, or of one step's differences, before they are compressed.
+Steps that are packed together take a little more."""
 
 _PAGE = 4096
 _HEADER = 512
@@ -85,11 +90,30 @@ def unframe(data: bytes, limit: int) -> bytes:
     return data[1:] if data[:1] == _RAW else decompress(data, limit)
 
 
+def require_size(size: int) -> None:
+    """Refuse what could be written, since it can be compressed, and never be read.
+
+    Raises:
+        PolicyError: ``store.too-large``: it has more than `LARGEST` bytes.
+    """
+    if size > LARGEST:
+        raise PolicyError(
+            f"a value, or what changed in one step, has {size} bytes, more than a row may hold",
+            code="store.too-large",
+            hint="Keep an id in the state and declare `Refetch` for the content.",
+        )
+
+
 def join_changes(seq: int, changes: Mapping[str, Difference], *, compressed: bool) -> bytes:
-    """Put a step's differences together; no bytes where nothing changed."""
+    """Put a step's differences together; no bytes where nothing changed.
+
+    Raises:
+        PolicyError: See `require_size`.
+    """
     if not changes:
         return b""
     data = _PLAIN.pack({n: [seq - change.previous, change.op] for n, change in changes.items()})
+    require_size(len(data))
     return compress(data) if compressed and len(data) > _PAGE else data
 
 
