@@ -6,7 +6,6 @@ import hashlib
 import sqlite3
 import tracemalloc
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,8 @@ def test_a_segment_whose_whole_value_comes_after_it_is_damage(path: Path, base: 
         " order by first desc limit 1",
         "count",
     )
-    row = replace(SegmentRow(*found, digest=b""), base=base)
+    field, first, last, _, start, data = found
+    row = SegmentRow(field, first, last, base, start, data, b"")
     execute(
         path,
         "update segment set base=?, digest=? where field=? and first=?",
@@ -97,7 +97,8 @@ def test_a_small_blob_that_says_it_is_huge_takes_no_memory(path: Path) -> None:
     )
     op = b"\x92\x07" + PLAIN.pack(BlobRef(digest, size))
     changes = join_changes(found[0], {"draft": Difference(op, found[0], 0)}, compressed=True)
-    row = StepRow(*found, changes=changes, digest=b"")
+    seq, checkpoint, parent, name, status, at, metadata = found
+    row = StepRow(seq, checkpoint, parent, name, status, at, metadata, changes, b"")
     execute(
         path,
         "update step set changes=?, digest=? where id = (select max(id) from step)",
