@@ -80,6 +80,24 @@ def test_what_is_declared_to_grow_only_is_refused_when_it_changes(broken: Any) -
         run.save("three", {"log": [1, 2, 3, 4], "text": "abc"})
 
 
+class Counted(TypedDict, total=False):
+    votes: Annotated[dict[str, int], ks.Keep(append_only=True)]
+
+
+def test_a_mapping_that_is_declared_to_grow_only_takes_new_entries_alone() -> None:
+    with ks.open("memory:") as store:
+        run = store.run(Counted, "r")
+        votes = {f"voter {number}": number for number in range(40)}
+        for number in range(3):
+            votes[f"late voter {number}"] = 1
+            run.save("step", {"votes": votes})
+        with pytest.raises(PolicyError) as refused:
+            run.save("step", {"votes": votes | {"voter 7": 8}})
+        assert refused.value.code == "policy.append-only"
+        run.save("step", {"votes": votes | {"last voter": 8}})
+        assert store.run(Counted, "r").state == {"votes": votes | {"last voter": 8}}
+
+
 class Owned(TypedDict, total=False):
     user: Annotated[str, ks.Keep()]
     note: Annotated[str, ks.Keep(personal=True, subject="user")]

@@ -76,7 +76,8 @@ class Recorder:
         if before and self._unchanged(value, before):
             return before.rolled(), None
         after, change = self._whole_picture(spec, value, before, self._picture(spec, value))
-        return after.flat(value), change
+        # Of what may only grow, all that was there has to be looked at.
+        return (after if self.guard.trusts(spec) else after.flat(value)), change
 
     def _whole_picture(
         self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None

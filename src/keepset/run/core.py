@@ -97,7 +97,8 @@ class RunCore:
 
     def load(self) -> Generator[Request, Any, LineMemory]:
         """Load the newest checkpoint, where it is not remembered."""
-        if self._memory is None:
+        known = self._memory  # which another run may make this one forget at any time
+        if known is None:
             loaded, chains, values = yield from self._read()
             memory = remember(loaded, chains, values, self.codec)
             if self._known is None:
@@ -106,7 +107,7 @@ class RunCore:
                 self._go_on(loaded, memory)
             self._remember(memory)
             return memory
-        return self._memory
+        return known
 
     def _read(self) -> Generator[Request, Any, tuple[Loaded, Chains, dict[str, Any]]]:
         """Read the run's line; where one that this run knows is gone, say why."""
