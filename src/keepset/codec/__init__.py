@@ -13,6 +13,7 @@ from keepset.codec.markers import BlobRef, StoredError, Withheld
 from keepset.codec.opaque import Opaque
 from keepset.codec.path import Path, format_path
 from keepset.codec.registry import GLOBAL, TypeRegistry, register
+from keepset.codec.witness import Witness
 
 __all__ = [
     "GLOBAL",
@@ -24,6 +25,7 @@ __all__ = [
     "StoredError",
     "TypeRegistry",
     "Withheld",
+    "Witness",
     "array_header",
     "bytes_free",
     "compress",

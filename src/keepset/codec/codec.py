@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from keepset.codec.failures import bad, refused
@@ -14,6 +14,7 @@ from keepset.codec.path import Path
 from keepset.codec.registry import GLOBAL, TypeRegistry
 from keepset.codec.stack import afresh
 from keepset.codec.walk import Walk, entries_of, parts_of
+from keepset.codec.witness import Witness
 from keepset.errors import PolicyError
 
 _NONE: Mapping[Path, object] = {}
@@ -98,6 +99,18 @@ class Codec:
             return self.pack(value) == data
         except PolicyError:
             return False
+
+    def witness(self, items: Sequence[Any]) -> Witness | None:
+        """Give what later tells by identity whether models are what they are now.
+
+        Args:
+            items: Values that were packed, and have not changed since.
+
+        Returns:
+            The witness; None where one of them is no pydantic model that is stored by its fields.
+        """
+        made = Witness(self, self._known.is_simple_model)
+        return made if made.add(items) else None
 
     def unpack(self, data: bytes) -> Any:
         """Unpack what `pack` wrote.

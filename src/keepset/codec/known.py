@@ -8,7 +8,7 @@ from keepset.codec import arrays, frames, inside, opaque, standard, tags
 from keepset.codec.entry import Entry
 from keepset.codec.failures import bad, refused, type_name
 from keepset.codec.nodes import Build, Form, Lookup, Read
-from keepset.codec.objects import Reader, read_flag, read_member, reader_of
+from keepset.codec.objects import Reader, is_model, members_of, read_flag, read_member, reader_of
 from keepset.codec.objects import form_of as object_form_of
 from keepset.codec.registry import TypeRegistry
 from keepset.codec.unknown import unknown
@@ -22,7 +22,7 @@ class Known:
     What was found for a class stays: a registration cannot change a class's form later.
     """
 
-    __slots__ = ("_makers", "_types", "builders", "forms", "readers")
+    __slots__ = ("_makers", "_simple", "_types", "builders", "forms", "readers")
 
     def __init__(self, types: TypeRegistry, *, as_stored: bool = False) -> None:
         """Begin with what the codec knows by itself.
@@ -33,6 +33,7 @@ class Known:
         """
         self._types = types
         self._makers: dict[str, tuple[Entry, Reader]] = {}
+        self._simple: dict[type, bool] = {}
         self.forms: dict[type, Form] = dict(standard.FORMS)
         self.readers: dict[int, Read] = {
             **standard.READERS,
@@ -62,6 +63,23 @@ class Known:
                 raise unknown(cls)
             self.forms[cls] = form
         return form
+
+    def is_simple_model(self, cls: type) -> bool:
+        """Tell whether a class is a pydantic model that is stored by its fields, and no more.
+
+        Which of the fields were given is stored as well; it has no private attributes.
+        """
+        known = self._simple.get(cls)
+        if known is None:
+            known = self._simple[cls] = self._is_simple_model(cls)
+        return known
+
+    def _is_simple_model(self, cls: Any) -> bool:
+        entry = self._types.of_class(cls)
+        if entry is None or entry.to is not None or not is_model(cls) or _is_secret(cls):
+            return False
+        members = members_of(cls)
+        return members is not None and not members.slots and not cls.__private_attributes__
 
     def lookup(self, name: object) -> Entry:
         """Find the class that a stored name stands for.

@@ -13,6 +13,8 @@ from keepset.errors import PolicyError
 from keepset.scan import Finding, Scanner, oversize, substitutes
 
 SECRET_TYPE = "secret.type"  # noqa: S105 - the name of a reason, not a secret
+OURS = object()
+"""First in a field's metadata: it holds names and versions that a host made, no user's data."""
 _TOLD = 10
 """How many findings a message lists: more than that nobody reads."""
 
@@ -71,13 +73,28 @@ class Guard:
                 hint="Add to its end only, or take append_only from its rule.",
             )
 
-    def look(self, field: Field, value: Any, path: Path) -> list[Finding]:
-        """Look at every leaf of a value; what the field's rule allows is left out."""
-        findings = self.scanner.leaves(value, path, name=field.name, parts=self.codec.parts)
+    def look(
+        self, field: Field, value: Any, path: Path, packed: bytes | None = None
+    ) -> list[Finding]:
+        """Look at every leaf of a value; what the field's rule allows is left out.
+
+        Args:
+            field: The field.
+            value: Its value, or a part of it.
+            path: Where that lies.
+            packed: Its packed bytes where they are known, by which it is known again.
+        """
+        if is_ours(field):
+            return []
+        findings = self.scanner.leaves(
+            value, path, name=field.name, parts=self.codec.parts, packed=packed
+        )
         return findings and [finding for finding in findings if not allowed(field, finding)]
 
     def look_around(self, field: Field, value: Any) -> list[Finding]:
         """Look at a field of which only parts are new, for what its parts give away together."""
+        if is_ours(field):
+            return []
         findings = self.scanner.container(value, (field.name,), parts=self.codec.parts)
         return findings and [finding for finding in findings if not allowed(field, finding)]
 
@@ -144,6 +161,11 @@ class Guard:
         if self.mode is Mode.OBSERVE:
             return finding.kind == SECRET_TYPE
         return finding.kind.startswith("secret.")
+
+
+def is_ours(field: Field) -> bool:
+    """Tell whether a field holds nothing that a detector could find; see `OURS`."""
+    return bool(field.metadata) and field.metadata[0] is OURS
 
 
 def allowed(field: Field, finding: Finding) -> bool:

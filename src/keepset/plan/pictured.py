@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepset.codec import Codec, Path, array_header
+from keepset.codec import Codec, Path, Witness, array_header
 from keepset.delta import Frozen, Rolled, freeze, roll
 
 _NOT_YET = object()
@@ -21,19 +21,27 @@ class Pictured:
         picture: What the value was; nothing can change it.
     """
 
-    __slots__ = ("_codec", "_value", "picture")
+    __slots__ = ("_codec", "_value", "_witness", "picture")
 
-    def __init__(self, picture: Frozen | Rolled, codec: Codec, value: Any = _NOT_YET) -> None:
+    def __init__(
+        self,
+        picture: Frozen | Rolled,
+        codec: Codec,
+        value: Any = _NOT_YET,
+        witness: Witness | None = None,
+    ) -> None:
         """Take a picture, and the value that it shows where that is known.
 
         Args:
             picture: The picture.
             codec: The codec that took it.
             value: A value that nobody else has and that equals what was packed.
+            witness: Tells at a glance whether the items of a long list are what they were.
         """
         self.picture = picture
         self._codec = codec
         self._value = value
+        self._witness = witness
 
     @property
     def value(self) -> Any:
@@ -63,14 +71,26 @@ class Pictured:
         if isinstance(old, Frozen):
             same = codec.packs_as(value, old.data)
             return self if same else take(value, path, codec)
-        if type(value) is not list or not old.begins(value, codec.packs_as):
+        if type(value) is not list or not self._begins(value, old):
             return take(value, path, codec)
         if len(value) == old.count:
             return self
         fresh = Frozen(_packed(value, old.count, path, codec))
-        known = self._value
+        known, witness = self._value, self._witness
         seen = _NOT_YET if known is _NOT_YET else [*known, *codec.unpack(fresh.data)]
-        return Pictured(old.grown(fresh), codec, seen)
+        self._witness = None  # it goes on with the picture that is made of this one
+        if witness is not None and not witness.add(value[old.count :]):
+            witness = None
+        return Pictured(old.grown(fresh), codec, seen, witness)
+
+    def _begins(self, value: list[Any], old: Rolled) -> bool:
+        """Tell whether a list begins with the items that the picture shows."""
+        if self._witness is not None and self._witness.sees(value):
+            return True
+        if not old.begins(value, self._codec.packs_as):
+            return False
+        self._witness = self._codec.witness(value[: old.count])
+        return True
 
 
 def shown(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from keepset.contracts import Contract, Field, Keep
@@ -92,6 +93,7 @@ def record(
     return _lay(recorder, changes, fields, header)
 
 
+@lru_cache(maxsize=1024)
 def undeclared(name: str) -> Field:
     """A field outside the contract: a host's channel, or what keepset itself stores of one."""
     return Field(name, object, Keep(), declared=True, required=False)

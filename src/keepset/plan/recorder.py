@@ -120,7 +120,7 @@ class Recorder:
             change = diff(old, raw, move=seen.move if seen else None)
             if change is None:
                 return before, None
-            if before.raw is before.stored and not self._withholds(spec, value, change):
+            if before.raw is before.stored and not self._withholds(spec, value, change, raw):
                 if seen:
                     self.large.take(seen)
                 self._note(spec, raw, [])
@@ -143,7 +143,7 @@ class Recorder:
         now, change = found
         if change is None:
             return before, None
-        if self._withholds(spec, value, change):
+        if self._withholds(spec, value, change, None):
             return None
         self._note(spec, now, [])
         return self._kept(before, now, now, change)
@@ -193,8 +193,10 @@ class Recorder:
         Nothing of them is stored alone where a finding is about more than they are.
         """
         findings = self.guard.look_around(spec, value)
+        packed = parts_of(fresh)
         for index in range(start, len(value)):
-            findings += self.guard.look(spec, value[index], (spec.name, index))
+            data = packed[index - start] if packed else None
+            findings += self.guard.look(spec, value[index], (spec.name, index), data)
         put = self.guard.decide(spec, value, (spec.name,), findings)
         if not put:
             return fresh, findings
@@ -222,11 +224,12 @@ class Recorder:
                 raise
             return None
 
-    def _withholds(self, spec: Field, value: Any, change: Change) -> bool:
+    def _withholds(self, spec: Field, value: Any, change: Change, raw: Frozen | None) -> bool:
         """Look at what is new; tell whether there is a secret, so that all is looked at again."""
         findings = self.guard.look_around(spec, value) if () not in change.touched else []
         for path in change.touched:
-            findings += self.guard.look(spec, _at(value, path), (spec.name, *path))
+            packed = raw.data if raw and not path else None
+            findings += self.guard.look(spec, _at(value, path), (spec.name, *path), packed)
         if not findings:
             return False
         if any(finding.kind.startswith("secret.") for finding in findings):
@@ -240,7 +243,7 @@ class Recorder:
     ) -> tuple[FieldMemory, Change | None]:
         """Look at the whole value, put markers in place of secrets, and compare what is stored."""
         path: Path = (spec.name,)
-        findings = self.guard.look(spec, value, path)
+        findings = self.guard.look(spec, value, path, raw.data if raw else None)
         put = self.guard.decide(spec, value, path, findings)
         codec = self.codec
         if put.get(path) is not None:
@@ -272,6 +275,14 @@ class Recorder:
     def _note(self, spec: Field, stored: Picture, findings: list[Finding]) -> None:
         self.findings += findings
         self.findings += self.guard.weigh(spec, stored.size)
+
+
+def parts_of(picture: Frozen) -> list[bytes] | None:
+    """Give the packed items of a list; None where they cannot be told apart."""
+    if picture.count == 1:
+        return [picture.data[picture.start :]]
+    items = picture.items()
+    return None if items is None else [bytes(item) for item in items]
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -12,8 +12,15 @@ from keepset.scan import Finding
 _FIELD = Field("metadata", dict, Keep(), declared=True, required=False)
 
 
-def pack_metadata(guard: Guard, metadata: Mapping[str, Any]) -> tuple[bytes, list[Finding]]:
+def pack_metadata(
+    guard: Guard, metadata: Mapping[str, Any], own: Mapping[str, Any] | None = None
+) -> tuple[bytes, list[Finding]]:
     """Pack a step's metadata, through the detectors; no bytes for none.
+
+    Args:
+        guard: The detectors, with the codec.
+        metadata: The metadata.
+        own: What the host itself adds to it of names and times, which is stored as it is.
 
     Returns:
         The packed mapping and what was found in it.
@@ -21,9 +28,18 @@ def pack_metadata(guard: Guard, metadata: Mapping[str, Any]) -> tuple[bytes, lis
     Raises:
         PolicyError: Something in it cannot be stored or does not belong.
     """
-    if not metadata:
+    if not metadata and not own:
         return b"", []
     path, value = (_FIELD.name,), dict(metadata)
-    findings = guard.look(_FIELD, value, path)
+    findings = _looked(guard, value)
     put = guard.decide(_FIELD, value, path, findings)
-    return guard.codec.pack(value, path, substitute=put or None), findings
+    return guard.codec.pack({**value, **(own or {})}, path, substitute=put or None), findings
+
+
+def _looked(guard: Guard, value: dict[str, Any]) -> list[Finding]:
+    """Look at each entry alone, which is quicker, and at all of it where there is something."""
+    path = (_FIELD.name,)
+    found = guard.look_around(_FIELD, value)
+    if found or any(guard.look(_FIELD, part, (*path, key)) for key, part in value.items()):
+        return guard.look(_FIELD, value, path)
+    return []

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from keepset.codec import Codec
+from keepset.codec import Codec, Path
 from keepset.contracts import Contract, Field
-from keepset.delta import LARGE
-from keepset.errors import UsageError
+from keepset.delta import LARGE, Frozen
+from keepset.errors import PolicyError, UsageError
 from keepset.plan.bundled import link_of, writes_at
 from keepset.plan.digests import check_write, write_digest
 from keepset.plan.guard import Guard
@@ -17,12 +17,18 @@ from keepset.plan.large import MOVED, Large, moved
 from keepset.plan.reads import ReadBlobs, ReadWrites
 from keepset.plan.rebuild import Blobs
 from keepset.plan.record import undeclared
+from keepset.plan.recorder import parts_of
 from keepset.plan.requests import Flow
 from keepset.plan.rows import BlobRow, WriteRow
 from keepset.plan.writes import PutWrites
 from keepset.run.core import RunCore
 from keepset.run.reporting import Report
 from keepset.run.services import Services
+from keepset.scan import Finding
+
+_NUMBERS = frozenset({type(None), bool, int, float})
+_FEW = 64
+"""Up to so many items of a list are looked at one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +158,10 @@ def write_rows(surface: Surface, batch: Batch) -> tuple[tuple[WriteRow, ...], tu
 
 def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
     told = surface.services.scanner.text
-    contract = surface.contract
+    contract, task, path = surface.contract, told(batch.task), told(batch.path)
     for position, (channel, given) in enumerate(batch.checked()):
-        spec = contract.fields.get(channel) or undeclared(told(channel))
+        name = told(channel)
+        spec = contract.fields.get(channel) or undeclared(name)
         if not spec.rule.stored:
             continue
         value = given
@@ -164,10 +171,10 @@ def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
         if len(packed) > LARGE:
             packed = MOVED + large.move(packed)
         row = WriteRow(
-            told(batch.task),
-            told(batch.path),
+            task,
+            path,
             batch.special.get(channel, position),
-            told(channel),
+            name,
             packed,
             status=batch.status.get(channel, ""),
             replace=batch.replace or channel in batch.special,
@@ -177,12 +184,39 @@ def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
 
 def _packed(surface: Surface, spec: Field, value: Any) -> bytes:
     guard, where = surface.guard, (spec.name,)
-    findings = guard.look(spec, value, where)
+    packed = _whole(guard.codec, value, where)
+    if packed is not None and type(value) in _NUMBERS:
+        return packed
+    findings = _looked(guard, spec, value, packed)
     put: Mapping[Any, Any] = guard.decide(spec, value, where, findings)
     surface.report.add("pending writes", findings)
-    packed = guard.codec.pack(value, where, substitute=put or None)
+    if put or packed is None:
+        packed = guard.codec.pack(value, where, substitute=put or None)
     surface.report.add("pending writes", guard.weigh(spec, len(packed)))
     return packed
+
+
+def _whole(codec: Codec, value: Any, where: Path) -> bytes | None:
+    """Pack a value as it is; None where that fails, which the detectors may say better."""
+    try:
+        return codec.pack(value, where)
+    except PolicyError:
+        return None
+
+
+def _looked(guard: Guard, spec: Field, value: Any, packed: bytes | None) -> list[Finding]:
+    """Look at a value; of a short list each item alone, by which it is known once it is saved."""
+    path = (spec.name,)
+    picture = None if packed is None else Frozen(packed)
+    if picture is None or type(value) is not list or picture.count > _FEW:
+        return guard.look(spec, value, path, packed)
+    parts = parts_of(picture)
+    if parts is None:
+        return guard.look(spec, value, path, packed)
+    findings = guard.look_around(spec, value)
+    for index, part in enumerate(parts):
+        findings += guard.look(spec, value[index], (*path, index), part)
+    return findings
 
 
 def read_writes(core: RunCore, checkpoint: str) -> Flow[list[PendingWrite]]:

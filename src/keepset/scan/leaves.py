@@ -31,6 +31,10 @@ _MOST_LETTERS: Final = 1 << 16
 _TABLES: Final = frozenset({"numpy", "pandas"})
 
 
+LEAST: Final = 6
+"""No secret, and no path that matters, has fewer characters."""
+
+
 class _Sort(IntEnum):
     OBJECT = 0
     SECRET = 1
@@ -101,7 +105,7 @@ class Leaves(Walk):
         self, text: str, parent: Path, element: str | int | None, name: str, above: str
     ) -> None:
         """Look at a text."""
-        if len(text) < 6:  # noqa: PLR2004 - no secret and no path that matters is shorter
+        if len(text) < LEAST:
             return
         self._judge.text(text, parent, element, name, above)
         if text[0] in _BEGINS_A_PATH or text[1] == ":":

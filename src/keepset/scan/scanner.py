@@ -7,19 +7,23 @@ from dataclasses import replace
 
 from keepset.scan.below import name_above
 from keepset.scan.beside import beside_ids
-from keepset.scan.finding import Finding, Path
+from keepset.scan.clean import Clean
+from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.labels import labelled
-from keepset.scan.leaves import Leaves
+from keepset.scan.leaves import LEAST, Leaves
 from keepset.scan.places import Places
 from keepset.scan.reasons import advice
 from keepset.scan.responses import response
 from keepset.scan.texts import masked, secrets
 from keepset.scan.walk import Parts
 
+_NUMBERS = frozenset({type(None), bool, int, float, complex})
+_CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
+
 
 class Scanner:
-    """Looks at values before they are encoded. It keeps nothing of what it sees.
+    """Looks at values before they are encoded. It keeps nothing of what it sees but digests.
 
     Any thread may use it at any time.
 
@@ -38,8 +42,11 @@ class Scanner:
         """Take what the environment knows; nothing is read from it here."""
         self._known = known
         self._places = Places(temporary_roots, made_paths)
+        self._clean = Clean(known, made_paths)
 
-    def leaves(self, value: object, path: Path, *, name: str, parts: Parts) -> list[Finding]:
+    def leaves(
+        self, value: object, path: Path, *, name: str, parts: Parts, packed: bytes | None = None
+    ) -> list[Finding]:
         """Look at every leaf of a value: secrets, live handles, temporary paths, model responses.
 
         Args:
@@ -49,13 +56,27 @@ class Scanner:
             name: Name of the field that it belongs to.
             parts: Gives the children of an object with their path elements, None for a leaf, and
                 raises PolicyError for what cannot be stored. Plain containers are walked without.
+            packed: The value's packed bytes, where they are known: a value that held nothing is
+                then known again.
 
         Returns:
             What was found, in no particular order; empty for nothing.
         """
         found = self._in_path(path)
-        if found:
+        if found or type(value) in _NUMBERS or (type(value) in _CONTAINERS and not value):
             return found
+        if packed is not None:
+            names = [name, *(element for element in path[1:] if isinstance(element, str))]
+            asked = self._clean.asked("\0".join(names), packed)
+            if asked.clean:
+                return []
+            found = self._leaves(value, path, name, parts)
+            if not found:
+                asked.note()
+            return found
+        return self._leaves(value, path, name, parts)
+
+    def _leaves(self, value: object, path: Path, name: str, parts: Parts) -> list[Finding]:
         above = ""
         for element in path[1:]:
             if isinstance(element, str):
@@ -98,12 +119,24 @@ class Scanner:
 
     def text(self, text: str) -> str:
         """Give a text with every secret in it masked, for a message or a log."""
-        return masked(text, secrets(text, self._known))
+        if len(text) < LEAST:
+            return text
+        return masked(text, self._secrets(text))
+
+    def _secrets(self, text: str) -> list[Span]:
+        """Find the secrets in a name, which is most often one that was seen before."""
+        asked = self._clean.asked("", text.encode("utf-8", "surrogatepass"))
+        if asked.clean:
+            return []
+        spans = secrets(text, self._known)
+        if not spans:
+            asked.note()
+        return spans
 
     def _in_path(self, path: Path) -> list[Finding]:
         for position, element in enumerate(path):
             if position and isinstance(element, str) and len(element) >= SHORTEST:
-                spans = secrets(element, self._known)
+                spans = self._secrets(element)
                 if spans:
                     above, kind = path[:position], spans[0].kind
                     said = advice(kind, above, in_key=True)

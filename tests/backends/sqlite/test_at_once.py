@@ -143,8 +143,8 @@ def test_an_interrupt_right_after_a_lone_save_loses_nothing_and_repeats_nothing(
         assert isinstance(backend, SQLiteBackend)
         add = backend._writer.add_at_once
 
-        def interrupted(statement: Any) -> bool:
-            assert add(statement)
+        def interrupted(statement: Any, rows: int) -> bool:
+            assert add(statement, rows)
             signal.raise_signal(signal.SIGINT)
             return True
 

@@ -68,6 +68,8 @@ class GraphBinding:
 
     def contract(self, namespace: str) -> Contract | None:
         """Give the rules of a namespace's channels; None for a graph that was not found."""
+        if not namespace:
+            return self._contracts[""]
         return self._contracts.get(without_tasks(self.graphs.renames.namespace(namespace)))
 
     def outgoing(

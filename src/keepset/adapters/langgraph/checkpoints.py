@@ -16,6 +16,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP
 
 from keepset.contracts import Field, Keep
 from keepset.errors import DecodeError, UsageError
+from keepset.plan.guard import OURS
 from keepset.plan.project import is_pin
 from keepset.verdict.status import Status
 
@@ -47,7 +48,8 @@ _WAITING: Final = ("branch:to:", "join:")
 
 def _own(name: str) -> Field:
     rule = Keep(secrets="allow")  # versions and names of nodes: LangGraph's, not the user's
-    return Field(name, object, rule, declared=True, required=False)
+    unseen = () if name == ASKED else (OURS,)
+    return Field(name, object, rule, declared=True, required=False, metadata=unseen)
 
 
 OWN_FIELDS: Final[Mapping[str, Field]] = MappingProxyType(

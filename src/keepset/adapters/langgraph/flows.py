@@ -49,8 +49,8 @@ def put(
         surface = threads.surface(thread, to.namespace)
         source = str(metadata.get("source") or "checkpoint")
         written, removed = _graphs(threads, asked)
-        said = {**told(config, keys), **metadata, **small_parts(checkpoint), **removed}
-        packed, findings = pack_metadata(surface.guard, said)
+        said = {**told(config, keys), **metadata, **removed}
+        packed, findings = pack_metadata(surface.guard, said, small_parts(checkpoint))
         thread.report.add(source, findings)
         values = {**fields_of(checkpoint), **written}
         header = Header(

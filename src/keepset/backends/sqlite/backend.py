@@ -19,14 +19,13 @@ from keepset.backends.sqlite.failures import DAMAGED, READ_ONLY, failure
 from keepset.backends.sqlite.files import file_sizes, locate
 from keepset.backends.sqlite.forks import GATE, watch
 from keepset.backends.sqlite.operations import ERASING, operation
-from keepset.backends.sqlite.operations.saving import save_at_once
+from keepset.backends.sqlite.operations.at_once import at_once
 from keepset.backends.sqlite.reading import Readers
 from keepset.backends.sqlite.settings import read_settings
 from keepset.backends.sqlite.statements import interpret
 from keepset.backends.sqlite.writing import Writer
 from keepset.plan.reads import ReadSizes
 from keepset.plan.requests import Plan, Read, Write
-from keepset.plan.writes import Save
 
 R = TypeVar("R")
 
@@ -104,9 +103,9 @@ class SQLiteBackend:
             KeepsetError: The write was not even begun.
         """
         self._require_writer()
-        usual = save_at_once(plan) if isinstance(plan, Save) else None
-        if usual and self._writer.add_at_once(usual[0]):
-            outcome.value = usual[1]
+        usual = at_once(plan)
+        if usual and self._writer.add_at_once(usual.statement, usual.rows):
+            outcome.value = usual.result
             outcome.settled = True
             return
         self._writer.settle(partial(_run, plan), outcome, erases=isinstance(plan, ERASING))
@@ -194,11 +193,12 @@ class SQLiteBackend:
 
 
 def _run(plan: Plan[R], connection: sqlite3.Connection) -> R:
-    usual = save_at_once(plan) if isinstance(plan, Save) else None
+    usual = at_once(plan)
     if usual:
-        statement, saved = usual
-        if connection.execute(statement.sql, statement.parameters).rowcount == 1:
-            return saved  # type: ignore[return-value] # R is Saved here
+        sql, parameters, _ = usual.statement
+        if connection.execute(sql, parameters).rowcount == usual.rows:
+            result: R = usual.result
+            return result
     return interpret(connection, operation(plan))
 
 

@@ -99,15 +99,19 @@ class Writer:
                 ticket.wait()
             raise
 
-    def add_at_once(self, statement: Statement) -> bool:
-        """Execute a statement that adds one row, where nobody else writes or waits to.
+    def add_at_once(self, statement: Statement, rows: int = 1) -> bool:
+        """Execute a statement that adds rows, where nobody else writes or waits to.
 
-        An interrupt comes before or after it. Who is interrupted does not learn whether the row is
-        there, as after a crash, and has to look.
+        An interrupt comes before or after it. Who is interrupted does not learn whether the rows
+        are there, as after a crash, and has to look.
+
+        Args:
+            statement: The statement.
+            rows: How many rows it is to add.
 
         Returns:
-            Whether the row was added; else nothing was changed, and the statement's work is to be
-            done, or refused, the long way.
+            Whether all rows were added; else the statement's work is to be done, or refused, the
+            long way.
 
         Raises:
             StoreError: Another file, or none, lies at the path.
@@ -124,7 +128,7 @@ class Writer:
                 cursor = self._connection.execute(statement.sql, statement.parameters)
             except DRIVER_ERRORS:
                 return False
-            return cursor.rowcount == 1
+            return cursor.rowcount == rows
 
     def submit(self, work: Work, *, erases: bool = False) -> Future[Any]:
         """Hand over a write, which is then done, come what may; see `settle`.
