@@ -45,6 +45,7 @@ def put(
     asked = address(config)
     to, thread = threads.located(asked), threads.thread(asked.thread)
     yield from take_over(threads, thread)
+    threads.tell_if_inexact(config)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
         source = str(metadata.get("source") or "checkpoint")

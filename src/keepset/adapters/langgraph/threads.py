@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from keepset.adapters.langgraph.address import Address
 from keepset.adapters.langgraph.checkpoints import OWN_FIELDS
@@ -25,6 +26,12 @@ from keepset.run.hosted import HostReader, HostWriter, Known, Surface
 from keepset.run.reporting import Report, placed
 from keepset.run.services import Services
 
+_log = logging.getLogger("keepset")
+
+_DURABILITY = "__pregel_durability"
+_UNKNOWN = "codec.unknown-type"
+_BIND = "A class that the graph's schemas name is known once the graph is bound: saver.bind(graph)."
+_INEXACT = frozenset({"async", "exit"})
 _REMEMBERED = 4096
 """Of how many threads something is remembered; what lies in a thread has a bound of its own."""
 
@@ -53,6 +60,7 @@ class Thread:
         self.writer = HostWriter(known, self.reader)
         self.report = Report(thread)
         self.settled = False
+        self._bound = bound
         self._services = services
 
     @contextmanager
@@ -63,6 +71,9 @@ class Thread:
             with placed(place, self._services.scanner):
                 yield
         except KeepsetError as error:
+            if error.code == _UNKNOWN and not self._bound:
+                hint = f"{error.hint} {_BIND}"
+                raise PolicyError(error.message, code=error.code, hint=hint) from None
             if isinstance(error, PolicyError | UsageError):
                 raise
             raise error.within(place) from error.__cause__
@@ -94,6 +105,7 @@ class Threads:
         self.types = types
         self._generic = contract_of(Anything)
         self._lock = threading.Lock()
+        self._told = False
         self._working: dict[str, Future[None]] = {}
         self._threads: OrderedDict[str, Thread] = OrderedDict()
         self._rules: dict[Contract, tuple[Contract, Guard, Entering]] = {}
@@ -135,6 +147,19 @@ class Threads:
         with self._lock:
             working = self._working.pop(thread)
         working.set_result(None)
+
+    def tell_if_inexact(self, config: Mapping[str, Any]) -> None:
+        """Say once that checkpoints of a graph that is not bound may show what came later."""
+        durability = (config.get("configurable") or {}).get(_DURABILITY)
+        if self.binding is None and durability in _INEXACT and not self._told:
+            self._told = True
+            _log.warning(
+                'the graph is not bound to its saver: with durability="%s" a checkpoint may show '
+                "what a later node did to an object that it changed in place, and what cannot be "
+                "stored is refused after later nodes have run. saver.bind(graph) mends both, "
+                'durability="sync" too.',
+                durability,
+            )
 
     def located(self, to: Address) -> Address:
         """Give the address under which a checkpoint lies whose tasks had other ids."""
