@@ -8,12 +8,10 @@ from typing import Annotated, Any, TypedDict
 import keepset as ks
 from keepset.codec import Codec
 from keepset.plan.guard import Guard, Mode
-from keepset.plan.headers import find_header
 from keepset.plan.memory import LineMemory
 from keepset.plan.packing import STEPS_PER_SEGMENT
 from keepset.plan.record import Header, Recorded, record
 from keepset.plan.recorder import Recorder
-from keepset.plan.rows import SegmentRow, StepRow
 from keepset.scan import KnownValues, Scanner
 
 
@@ -78,20 +76,3 @@ def test_old_steps_are_packed_and_the_newest_stays_out() -> None:
     assert recorded.packed == STEPS_PER_SEGMENT
     assert {row.field for row in recorded.segments} == {"", "log"}
     assert [step.row.seq for step in recorded.memory.tail] == [STEPS_PER_SEGMENT + 1]
-
-
-def test_a_checkpoint_is_found_by_its_id_in_whatever_order_the_ids_are() -> None:
-    for name in ("rising {:03}", "{:d}", "falling {:d}"):
-        memory = LineMemory()
-        segments: list[SegmentRow] = []
-        steps: list[StepRow] = []
-        ids = [name.format(900 - n if "falling" in name else n) for n in range(200)]
-        for own in ids:
-            header = Header(own, "step", "running", 1)
-            recorded = record(ks.contract_of(State), {}, header, Recorder(GUARD, memory))
-            memory = recorded.memory.on(1)
-            steps = [step for step in steps if step.seq > recorded.packed] + [recorded.step]
-            segments += recorded.segments
-        found = [find_header(steps, segments, own) for own in ids]
-        assert [row.seq for row in found if row] == list(range(1, 201))
-        assert find_header(steps, segments, "rising") is None

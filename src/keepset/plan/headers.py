@@ -6,7 +6,6 @@ step, so that only the other ten bytes are written; of another UUID its 16 bytes
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -256,36 +255,6 @@ def all_headers(steps: Iterable[StepRow], segments: Iterable[SegmentRow]) -> lis
         check_step(step)
         headers.append(step)
     return sorted(headers, key=lambda row: row.seq)
-
-
-def find_header(
-    steps: Sequence[StepRow], segments: Iterable[SegmentRow], checkpoint: str
-) -> StepRow | None:
-    """Find the header of one checkpoint of a line, unpacking as little as that takes.
-
-    Ids that rise, as those of keepset itself do, are searched by halves; in any other order the
-    newest ones are looked at first.
-
-    Args:
-        steps: The line's unpacked steps.
-        segments: The line's segments.
-        checkpoint: The checkpoint's id.
-
-    Raises:
-        IntegrityError: A row that was looked at is not what its digest says.
-        DecodeError: A segment of headers cannot be read.
-    """
-    for step in reversed(steps):
-        if step.checkpoint == checkpoint:
-            check_step(step)
-            return step
-    packed = sorted((row for row in segments if row.field == HEADER), key=lambda row: row.first)
-    at = bisect_right(packed, checkpoint, key=lambda row: unpack_headers(row)[0].checkpoint)
-    for segment in [*packed[max(at - 1, 0) : at], *reversed(packed)]:
-        for row in unpack_headers(segment):
-            if row.checkpoint == checkpoint:
-                return row
-    return None
 
 
 def unpack_metadata(row: StepRow, codec: Codec) -> dict[str, Any]:

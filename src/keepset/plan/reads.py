@@ -91,26 +91,6 @@ class Load(Read[Loaded]):
 
 
 @dataclass(frozen=True, slots=True)
-class Headers:
-    """The headers of one line's steps: unpacked ones as rows, packed ones as `HEADER` segments.
-
-    The rows are whole, so that their digests can be checked.
-    """
-
-    line: LineRow
-    steps: tuple[StepRow, ...]
-    segments: tuple[SegmentRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadHeaders(Read[tuple[RunRow, tuple[Headers, ...]]]):
-    """Read all headers of a run, in the order of its lines; step rows come with their changes."""
-
-    key: RunKey
-    namespace: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Sought:
     """Where a checkpoint may lie.
 

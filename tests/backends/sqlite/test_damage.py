@@ -11,7 +11,7 @@ import pytest
 
 from keepset.backends.sqlite import SQLiteBackend, open_sqlite
 from keepset.errors import IntegrityError, KeepsetError, StoreError
-from keepset.plan.reads import ListRuns, Load, ReadEverything, ReadHeaders
+from keepset.plan.reads import ListRuns, Load, ReadEverything, ReadHeaderPage
 from keepset.plan.requests import Plan
 from keepset.plan.writes import Delete
 from keepset.testing.contract.base import TENANT, Scribe, mark, step
@@ -43,7 +43,8 @@ def _code(backend: SQLiteBackend, plan: Plan[object]) -> tuple[type[KeepsetError
 def test_text_that_is_no_text_is_damage(backend: SQLiteBackend, tmp_path: Path) -> None:
     scribe = Scribe(backend).save_many(3)
     _alter(tmp_path / "runs.db", "UPDATE step SET name = CAST(x'ff' AS TEXT) WHERE id & 255 = 2")
-    for plan in (Load(scribe.key, b""), ReadHeaders(scribe.key), ReadEverything(scribe.key)):
+    page = ReadHeaderPage(scribe.line_id, None, 3, 1)
+    for plan in (Load(scribe.key, b""), page, ReadEverything(scribe.key)):
         assert _code(backend, plan) == (IntegrityError, "store.damaged")
 
 

@@ -79,11 +79,6 @@ SELECT field, first, last, base, start, data, digest
 FROM segment WHERE line = :line AND field = '' AND first <= :seq ORDER BY first DESC LIMIT 1
 """
 
-HEADER_SEGMENTS: Final = """
-SELECT field, first, last, base, start, data, digest
-FROM segment WHERE line = :line AND field = '' ORDER BY first
-"""
-
 # Of one line after the other the steps, which lie together; a step's changes are not read for it.
 SEEK: Final = """
 SELECT l.id, s.id & 4294967295, s.checkpoint, s.parent, s.name, s.status, s.at, s.metadata,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from keepset.errors import IntegrityError, NotFoundError
-from keepset.plan.reads import FindRun, ReadBlobs, ReadEverything, ReadHeaders
+from keepset.plan.reads import FindRun, ReadBlobs, ReadEverything
 from keepset.plan.rows import RunKey
 from keepset.testing.contract.base import Claims, Scribe, blob, headers, refused, segment, step
 
@@ -23,8 +23,6 @@ class LoadingClaims(Claims):
             assert backend.execute(FindRun(RunKey("t", "r"), b"mark")).deletions == 0
             with refused(NotFoundError, "run.not-found"):
                 scribe.load(seq=1)
-            with refused(NotFoundError, "run.not-found"):
-                backend.execute(ReadHeaders(scribe.key))
             with refused(NotFoundError, "run.not-found"):
                 backend.execute(ReadEverything(scribe.key))
 
@@ -103,20 +101,6 @@ class LoadingClaims(Claims):
                 ("wide", 1),
                 ("wide", 4),
             ]
-
-    def test_headers_are_read_whole(self, tmp_path: Path) -> None:
-        """With what their digests are made of; of all lines, or those of one namespace."""
-        with self.opened(tmp_path) as backend:
-            outer = Scribe(backend).save_many(2)
-            outer.pack(headers(1, 2), segment("a", 1, 2))
-            inner = replace(outer, namespace="inner", line=None, head=0, seq=0).save_many(1)
-            run, lines = backend.execute(ReadHeaders(outer.key))
-            assert run.key == outer.key
-            assert [row.line for row in lines] == [outer.line, inner.line]
-            assert lines[0].steps == (step(3),)
-            assert lines[0].segments == (headers(1, 2),)
-            only = backend.execute(ReadHeaders(outer.key, namespace="inner"))[1]
-            assert [row.line for row in only] == [inner.line]
 
     def test_a_large_value_is_stored_once_and_found_by_digest(self, tmp_path: Path) -> None:
         """They come in the order asked for; one that is missing is damage."""

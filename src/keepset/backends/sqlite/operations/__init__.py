@@ -12,7 +12,6 @@ from keepset.backends.sqlite.operations.finding import (
     load,
     read_header_page,
     read_header_segments,
-    read_headers,
     seek,
 )
 from keepset.backends.sqlite.operations.listing import list_runs
@@ -34,7 +33,6 @@ R = TypeVar("R")
 _OPERATIONS: Mapping[type[Plan[Any]], Callable[[Any], Steps[Any]]] = {
     reads.FindRun: find_run,
     reads.Load: load,
-    reads.ReadHeaders: read_headers,
     reads.Seek: seek,
     reads.ReadHeaderSegments: read_header_segments,
     reads.ReadHeaderPage: read_header_page,

@@ -17,22 +17,20 @@ from keepset.backends.sqlite.operations.rows import (
     segment_rows,
     step_rows,
 )
-from keepset.backends.sqlite.statements import LARGEST_SEQ, Statement, Steps, span, step_id
+from keepset.backends.sqlite.statements import LARGEST_SEQ, Statement, Steps, step_id
 from keepset.errors import IntegrityError
 from keepset.plan.reads import (
     FindRun,
     Found,
     HeaderPage,
-    Headers,
     Load,
     Loaded,
     ReadHeaderPage,
-    ReadHeaders,
     ReadHeaderSegments,
     Seek,
     Sought,
 )
-from keepset.plan.rows import LineRow, Past, RunKey, RunRow, SegmentRow, StepRow
+from keepset.plan.rows import LineRow, Past, RunKey, SegmentRow, StepRow
 
 
 def find_run(plan: FindRun) -> Steps[Found]:
@@ -132,25 +130,6 @@ def _past(line: LineRow, seq: int) -> Steps[Past]:
     steps = yield Statement(queries.STEPS, bounds)
     segments = yield Statement(queries.CHAINS, {"line": line.id, "seq": seq})
     return Past(line, step_rows(steps), segment_rows(segments))
-
-
-def read_headers(plan: ReadHeaders) -> Steps[tuple[RunRow, tuple[Headers, ...]]]:
-    """Read the headers of all lines, or of those of one namespace.
-
-    Raises:
-        NotFoundError: ``run.not-found``.
-    """
-    run = yield from need_run(plan.key)
-    lines = yield from read_lines(run.id)
-    headers = []
-    for line in lines:
-        if plan.namespace in (None, line.namespace):
-            bounds = span(line.id)
-            every = {"low": bounds["low"], "until": bounds["high"] - 1}
-            steps = yield Statement(queries.STEPS, every)
-            segments = yield Statement(queries.HEADER_SEGMENTS, {"line": line.id})
-            headers.append(Headers(line, step_rows(steps), segment_rows(segments)))
-    return run, tuple(headers)
 
 
 def seek(plan: Seek) -> Steps[Sought]:
