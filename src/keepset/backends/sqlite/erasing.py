@@ -1,8 +1,8 @@
-"""Make the log let go of what was removed.
+"""Make the files let go of what was removed.
 
 `secure_delete` overwrites what leaves the pages of the database. Older copies of those pages lie in
 the write-ahead log until a checkpoint has moved all of it and cut it to nothing, and that has to
-wait for every reader that still looks at an older state.
+wait for every reader that still looks at an older state. What is then left are the gaps in pages.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from keepset.backends.sqlite.connecting import Place
 from keepset.backends.sqlite.failures import (
     BUSY_READERS,
     DRIVER_ERRORS,
+    NOT_ERASED,
     failure,
     is_busy,
     translate,
 )
 from keepset.backends.sqlite.forks import GATE
+from keepset.backends.sqlite.gaps import RawFile, overwrite_gaps
 from keepset.backends.sqlite.jobs import Ticket
 
 _EAGER = 0.005
@@ -41,9 +43,15 @@ class Erasure:
     cleaned as soon as the readers let go of it.
     """
 
-    def __init__(self, place: Place) -> None:
-        """Begin with a clean log."""
+    def __init__(self, place: Place, raw: RawFile | None) -> None:
+        """Begin with clean files.
+
+        Args:
+            place: The store.
+            raw: Its file; None in memory.
+        """
         self._place = place
+        self._raw = raw
         self._owed: list[_Owed] = []
         self._dirty = False
         self._next = 0.0
@@ -70,7 +78,7 @@ class Erasure:
             return
         cleaned = Outcome()
         with cleaned, GATE.mine():
-            cleaned.value = _truncate(connection)
+            cleaned.value = _truncate(connection) and self._overwrite(connection)
         if cleaned.error:
             self._fail(cleaned.error)
         elif cleaned.value:
@@ -82,11 +90,23 @@ class Erasure:
             self._expire()
         self._next = time.monotonic() + (_EAGER if self._owed else _PATIENT)
 
+    def _overwrite(self, connection: sqlite3.Connection) -> bool:
+        """Overwrite the gaps in pages; False where the log has to be cut once more."""
+        path, raw = self._place.path, self._raw
+        if path is None or raw is None:
+            return True
+        return overwrite_gaps(connection, raw, path.with_name(f"{path.name}-wal"))
+
     def _fail(self, error: Exception) -> None:
         for owed in self._owed:
-            known = isinstance(error, DRIVER_ERRORS)
-            owed.answer.set_exception(translate(error, str(self._place)) if known else error)
+            owed.answer.set_exception(self._told(error))
         self._owed.clear()
+
+    def _told(self, error: Exception) -> Exception:
+        if isinstance(error, OSError):
+            return failure(NOT_ERASED, str(self._place), type(error).__name__)
+        known = isinstance(error, DRIVER_ERRORS)
+        return translate(error, str(self._place)) if known else error
 
     def _expire(self) -> None:
         now = time.monotonic()

@@ -116,6 +116,14 @@ BUSY_READERS = _Meaning(
     "End the process that reads the store, then make the same call again to clean the log.",
     retryable=True,
 )
+NOT_ERASED = _Meaning(
+    StoreError,
+    "store.not-erased",
+    "the rows are gone, but what SQLite left of them in unused bytes could not be overwritten",
+    "See that the file can be read and written, then make the same call again; where it has more"
+    " than 128 GB, run VACUUM on it.",
+    retryable=True,
+)
 _TEXT = _Meaning(
     UsageError,
     "store.text",

@@ -23,6 +23,7 @@ from keepset.backends.sqlite.failures import (
     translate,
 )
 from keepset.backends.sqlite.forks import GATE
+from keepset.backends.sqlite.gaps import RawFile
 from keepset.backends.sqlite.jobs import Job, Ticket
 from keepset.backends.sqlite.statements import Statement
 from keepset.backends.sqlite.waiting import Patience
@@ -53,7 +54,8 @@ class Writer:
         self._place = place
         self._connection = connection
         self._watch = Watch(place)
-        self._erasure = Erasure(place)
+        self._raw = RawFile(place.path) if place.path else None
+        self._erasure = Erasure(place, self._raw)
         self._closed = False
         self._begin_anew()
 
@@ -170,6 +172,10 @@ class Writer:
                 self._disconnect()
         elif thread is not threading.current_thread():
             thread.join()
+        with self._lock:
+            raw, self._raw = self._raw, None
+        if raw is not None:
+            raw.close()
 
     def before_fork(self) -> None:
         """Close the connection to a file; what is in memory stays, for parent and child."""
@@ -178,7 +184,7 @@ class Writer:
 
     def after_fork(self) -> None:
         """Go on in a child process, without what waits in the parent."""
-        self._erasure = Erasure(self._place)
+        self._erasure = Erasure(self._place, self._raw)
         self._begin_anew()
 
     def _serve(self) -> None:

@@ -1,0 +1,186 @@
+"""What SQLite leaves in the unused middle of its pages is overwritten with what was removed."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from keepset.backends.sqlite import SQLiteBackend, gaps, open_sqlite
+from keepset.errors import StoreError
+from keepset.plan.requests import Seen
+from keepset.plan.writes import Delete
+from keepset.testing.contract.base import Scribe, mark, step
+
+PLANTED = b"<planted in the run>"
+CONTROL = b"<planted in another>"
+OTHER_PROCESS = """
+import sqlite3, sys
+c = sqlite3.connect(sys.argv[1], isolation_level=None)
+c.execute("PRAGMA cache_size = -20000")
+c.execute("SELECT sum(length(changes)) FROM step").fetchall()
+print("ready", flush=True)
+sys.stdin.readline()
+c.execute("PRAGMA secure_delete = ON")
+c.execute("UPDATE step SET name = name || '.'")
+c.close()
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs.db"
+
+
+@pytest.fixture
+def backend(path: Path) -> Iterator[SQLiteBackend]:
+    opened = open_sqlite(path, durability="normal", timeout=5)
+    yield opened
+    opened.close()
+
+
+def _grown_side_by_side(backend: SQLiteBackend, seed: int) -> list[Scribe]:
+    """Runs whose rows share pages, so that pages are rebuilt as rows move between them."""
+    chance = random.Random(seed)  # noqa: S311 - a fixed seed makes the pages what they are
+    scribes = [Scribe(backend, f"run-{number}") for number in range(6)]
+    for _ in range(300):
+        scribe = chance.choice(scribes)
+        planted = PLANTED if scribe is scribes[1] else CONTROL
+        body = planted + chance.randbytes(chance.randint(200, 1500))
+        scribe.save(step(scribe.seq + 1, changes=body))
+    return scribes
+
+
+def _delete(backend: SQLiteBackend, run: str) -> None:
+    key = Scribe(backend, run).key
+    assert backend.execute(Delete(key, mark(key), at=1))
+
+
+def _left(path: Path) -> int:
+    return path.read_bytes().count(PLANTED)
+
+
+SEEDS = range(12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_gap_of_any_page_holds_what_was_deleted(
+    backend: SQLiteBackend, path: Path, seed: int
+) -> None:
+    scribes = _grown_side_by_side(backend, seed)
+    assert _left(path) + path.with_name("runs.db-wal").read_bytes().count(PLANTED)
+    _delete(backend, "run-1")
+    assert _left(path) == 0
+    assert path.read_bytes().count(CONTROL) >= sum(scribe.seq for scribe in scribes[2:])
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_without_it_some_gaps_do(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: SQLite alone leaves copies, and the search finds them."""
+    monkeypatch.setattr(gaps, "_overwrite", lambda *_: False)
+    found = 0
+    for seed in SEEDS:
+        for file in path.parent.iterdir():
+            file.unlink()
+        with closing(open_sqlite(path, durability="normal")) as backend:
+            _grown_side_by_side(backend, seed)
+            _delete(backend, "run-1")
+            found += _left(path)
+    assert found
+
+
+def test_a_page_that_another_process_remembers_does_not_come_back(
+    backend: SQLiteBackend, path: Path
+) -> None:
+    """It has the pages in memory as they were, and changes every row of them afterwards."""
+    seed = 3
+    _grown_side_by_side(backend, seed)
+    command = [sys.executable, "-c", OTHER_PROCESS, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdin
+        assert other.stdout
+        assert other.stdout.readline() == b"ready\n"
+        _delete(backend, "run-1")
+        other.communicate(b"go\n", timeout=60)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert _left(path) == 0
+
+
+def test_two_stores_on_one_file_keep_their_locks(path: Path) -> None:
+    """The first store erases and is closed; no other process may then move the second one's log."""
+    first, second = (open_sqlite(path, durability="normal") for _ in range(2))
+    with closing(second):
+        Scribe(first, "run-1").save()
+        Scribe(second, "run-2").save()
+        _delete(first, "run-1")
+        first.close()
+        script = (
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=0);"
+            "c.execute('PRAGMA locking_mode = EXCLUSIVE');"
+            "c.execute('PRAGMA journal_mode = DELETE')"
+        )
+        command = [sys.executable, "-c", script, str(path)]
+        refused = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "locked" in refused.stderr
+        seen = Seen(b"incarnation-of-run-2", 0)
+        again = Scribe(second, "run-2").look()
+        assert again.claim == seen
+        again.save()
+
+
+def test_handles_are_closed_with_the_last_store_on_a_file(path: Path) -> None:
+    stores = [open_sqlite(path, durability="normal") for _ in range(3)]
+    Scribe(stores[0], "run-1").save()
+    _delete(stores[0], "run-1")
+    raw = gaps.RawFile(path)
+    handle = raw.handle
+    raw.close()
+    for store in stores:
+        assert os.fstat(handle).st_ino == path.stat().st_ino
+        store.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(handle)
+
+
+def test_a_file_that_cannot_be_overwritten_is_told_and_not_taken_for_clean(
+    backend: SQLiteBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Scribe(backend, "run-1").save()
+
+    def refuse(*_: object, **__: object) -> bool:
+        raise PermissionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(gaps, "_overwrite", refuse)
+        with pytest.raises(StoreError) as caught:
+            _delete(backend, "run-1")
+    assert (caught.value.code, caught.value.retryable) == ("store.not-erased", True)
+    Scribe(backend, "run-2").save()
+
+
+def test_maps_of_pages_are_not_taken_for_pages_with_rows(path: Path) -> None:
+    """Where somebody has switched `auto_vacuum` on, every 820th page or so is such a map."""
+    with closing(open_sqlite(path, durability="normal")) as backend:
+        for number in range(40):
+            scribe = Scribe(backend, f"run-{number}")
+            for _ in range(12):
+                scribe.save(step(scribe.seq + 1, changes=os.urandom(9_000)))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in ("journal_mode = DELETE", "auto_vacuum = FULL"):
+            connection.execute(f"PRAGMA {statement}")
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA journal_mode = WAL")
+    with closing(open_sqlite(path, durability="normal")) as backend:
+        _delete(backend, "run-1")
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA auto_vacuum").fetchone() == (1,)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
