@@ -10,6 +10,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from keepset.adapters.langgraph.address import Address, address, config_of, told
 from keepset.adapters.langgraph.checkpoints import (
     ASKED,
+    ERROR,
     GRAPH,
     SPECIAL,
     STEP,
@@ -28,7 +29,11 @@ from keepset.plan.requests import Flow
 from keepset.run.hosted import HostStep, Stored, Surface
 from keepset.run.metadata import pack_metadata
 from keepset.run.pending import Batch
+from keepset.verdict.status import Status
 
+_STOPS = {ERROR: Status.FAILED.value, "__interrupt__": Status.PAUSED.value}
+_GOES_ON = {"__resume__": Status.RUNNING.value}
+"""Where a thread stands once something is written to a channel of LangGraph's own."""
 _BRANCHING = frozenset({"fork", "update"})
 _REMOVED = "removed_channels"
 """What the metadata says of the first checkpoint in which channels are gone with their values."""
@@ -93,7 +98,9 @@ def put_writes(
         if threads.binding is not None:
             given = list(threads.binding.outgoing(to.namespace, given))
             given += threads.binding.questions.stored(to.thread, task_id, given, surface)
-        batch = Batch(task_id, given, task_path, special=SPECIAL, admitted=True)
+        # A task that asks once more writes the answers that it has had beside its question.
+        stands = _STOPS if any(channel in _STOPS for channel, _ in given) else _GOES_ON
+        batch = Batch(task_id, given, task_path, special=SPECIAL, status=stands, admitted=True)
         yield from thread.writer.write(to.namespace, to.checkpoint, batch, surface, early=to.loop)
 
 
