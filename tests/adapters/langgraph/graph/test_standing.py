@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langgraph.channels import EphemeralValue, LastValue
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint
 from langgraph.graph import END, START, StateGraph
+from langgraph.pregel import NodeBuilder, Pregel
 from langgraph.types import Command, Send, interrupt
 
 from keepset.adapters.langgraph.graph import structure_of_graph
@@ -101,6 +103,22 @@ def test_a_workflow_of_the_functional_api_stands_at_its_function() -> None:
     assert judged(flow, saver) == [["flow"]]
     flow.invoke(Command(resume="2"), CONFIG)
     assert judged(flow, saver) == [[], ["flow"]]
+
+
+def test_a_value_that_a_node_has_seen_is_not_new_to_it() -> None:
+    saver = InMemorySaver()
+    add = NodeBuilder().subscribe_only("given").do(lambda value: value + 1).write_to("sum")
+    tell = NodeBuilder().subscribe_only("sum").do(str).write_to("text")
+    channels: Any = {"given": EphemeralValue(int), "sum": LastValue(int), "text": LastValue(str)}
+    graph: Any = Pregel(
+        nodes={"add": add, "tell": tell},
+        channels=channels,
+        input_channels="given",
+        output_channels="text",
+        checkpointer=saver,
+    )
+    assert graph.invoke(1, CONFIG) == "2"
+    assert judged(graph, saver) == [[], ["tell"], ["add"]]
 
 
 def judged(graph: Any, saver: InMemorySaver) -> list[list[str]]:
