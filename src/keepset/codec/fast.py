@@ -216,7 +216,13 @@ class Fast:
 
     def _raise_noted(self, note: Callable[[None], None], tag: int, data: bytes) -> Any:
         note(None)
-        return self._raise(1, tag, data)
+        if tag != tags.OBJECT:
+            return self._raise(1, tag, data)
+        payload = _unpackb(data, ext_hook=self._read[1])
+        _whole(data)
+        if type(payload) is not list:
+            raise TypeError
+        return self._known.builders[tag](payload, self._known.lookup)
 
     def _raise(self, level: int, tag: int, data: bytes) -> Any:
         if tag < tags.FIRST_COMPOSITE:

@@ -101,7 +101,10 @@ class Known:
     def _object(self, payload: list[Any], _: Lookup) -> Any:
         """Make an object from a stored name, its fields, and what else its kind needs."""
         head = payload[0]
-        entry = self.lookup(head[0] if type(head) is list and head else head)
+        name = head[0] if type(head) is list and head else head
+        entry = self._types.of_name(name) if type(name) is str else None
+        if entry is None:
+            entry = self.lookup(name)
         made_for, make = self._makers.get(entry.name, (None, None))
         if make is None or made_for is not entry:
             make = reader_of(entry)

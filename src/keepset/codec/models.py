@@ -56,10 +56,35 @@ def reader(members: Members) -> Callable[[list[Any]], Any]:
     cls: Any = members.cls
     new, known, order = object.__new__, members.known, members.order
     set_given, set_extra, set_private = _places(cls)
+    allows = cls.model_config.get("extra") == "allow"
+    plain = not cls.__pydantic_root_model__ and not cls.__private_attributes__
+    read_any = _reader_of_any(members)
+
+    def read(payload: list[Any]) -> Any:
+        # What nearly every model is, without a call for each of its parts.
+        head, fields = payload[:_USUAL]
+        if not plain or len(payload) != _USUAL or type(fields) is not dict or [*fields] != order:
+            return read_any(payload)
+        given = set(head[1:]) if type(head) is list else set(order)
+        if not given <= known:
+            raise malformed("model")
+        made: Any = new(cls)
+        _set(made, "__dict__", fields)
+        set_given(made, given)
+        set_extra(made, {} if allows else None)
+        set_private(made, None)
+        return made
+
+    return read
+
+
+def _reader_of_any(members: Members) -> Callable[[list[Any]], Any]:
+    """Give the function that makes any model again, whatever it lacks or has beside its fields."""
+    cls: Any = members.cls
+    new, known, order = object.__new__, members.known, members.order
+    set_given, set_extra, set_private = _places(cls)
     # A RootModel has None for extra and private as attributes of the class, which hide its own.
     root: bool = cls.__pydantic_root_model__
-    allows = cls.model_config.get("extra") == "allow"
-    plain = not root and not cls.__private_attributes__
 
     def read(payload: list[Any]) -> Any:
         name, given, fields, extra, private = _items(payload)
@@ -71,10 +96,6 @@ def reader(members: Members) -> Callable[[list[Any]], Any]:
         made: Any = new(cls)
         _set(made, "__dict__", attributes)
         set_given(made, _given(given, known, values, extra))
-        if plain and not extra and not private:
-            set_extra(made, {} if allows else None)
-            set_private(made, None)
-            return made
         beside = _extra(cls, name, extra), _private(cls, name, private)
         if not root:
             set_extra(made, beside[0])

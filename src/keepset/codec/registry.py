@@ -75,10 +75,13 @@ class TypeRegistry:
 
     def of_name(self, name: str) -> Entry | None:
         """Find what a stored name stands for."""
-        entry = self._by_name.get(name)
-        if entry is None and self._parent is not None:
-            return self._parent.of_name(name)
-        return entry
+        registry: TypeRegistry | None = self
+        while registry is not None:
+            entry = registry._by_name.get(name)  # noqa: SLF001 - a registry like this one
+            if entry is not None:
+                return entry
+            registry = registry._parent  # noqa: SLF001 - the same
+        return None
 
     def _check(self, name: Any, cls: Any, to: object, back: object) -> None:
         if type(name) is not str or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
