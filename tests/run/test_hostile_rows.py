@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import tracemalloc
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,22 @@ def test_a_bundled_write_of_no_task_is_damage(path: Path, task: Any) -> None:
 def test_a_line_that_begins_after_its_own_checkpoints_is_damage(path: Path) -> None:
     execute(path, "update line set parent_seq = 1000")
     assert refused(path, "c29") == "integrity.history"
+
+
+def test_lines_that_go_round_in_a_circle_are_damage(path: Path) -> None:
+    with ks.open(f"sqlite:///{path}") as store:
+        Host(store).append("f1", "c05", {"count": 1})
+        Host(store).append("f2", "f1", {"count": 2})
+        Host(store).append("g1", "f1", {"count": 3})
+    for line, parent in ((2, 2), (2, 3), (1, 3)):
+        execute(path, "update line set parent = ?, depth = 1 where id = ?", parent, line)
+        assert refused(path, "g1") == "integrity.history"
+        with ks.open(f"sqlite:///{path}") as store:
+            for name in ("c00", "f2"):
+                with suppress(KeepsetError):
+                    Host(store).at(name)
+            assert store.verify().problems
+        execute(path, "update line set parent = null, depth = 0 where id = 1")
 
 
 @pytest.mark.parametrize("base", [18, 1 << 40])

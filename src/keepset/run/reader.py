@@ -6,8 +6,9 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from keepset.codec import Codec
-from keepset.errors import IntegrityError, NotFoundError, UsageError
+from keepset.errors import NotFoundError, UsageError
 from keepset.plan.chains import Chains, gather
+from keepset.plan.lines import parent_of
 from keepset.plan.project import is_pin
 from keepset.plan.reads import FindRun, Found, Load, Loaded, ReadBlobs
 from keepset.plan.rebuild import Blobs, rebuild
@@ -109,14 +110,7 @@ class Reader:
             left = None if limit is None else limit - len(found)
             rows = yield from newest_headers(line.id, until, left)
             found += [as_checkpoint(row, line, self.codec) for row in rows]
-            until, above = line.parent_seq, line
-            line = next((other for other in lines if other.id == above.parent), None)
-            if line is not None and line.branch >= above.branch:
-                raise IntegrityError(
-                    f"line {above.branch} was forked from a line that is not older",
-                    code="integrity.history",
-                    hint="The run cannot be trusted: restore it from a backup.",
-                )
+            until, line = line.parent_seq, parent_of(line, {row.id: row for row in lines})
         return found
 
     def branches(self) -> Flow[list[int]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keepset.plan.bundled import writes_at
+from keepset.plan.lines import parent_of
 from keepset.plan.reads import ReadWrites
 from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, StepRow
@@ -67,7 +68,7 @@ def trace(
                 break
         more = len(rows) == _PAGE
         until = rows[-1].seq - 1 if more else line.parent_seq
-        line = line if more else lines.get(line.parent or 0)
+        line = line if more else parent_of(line, lines)
     for found in traces.values():
         found.writes.reverse()
     return traces

@@ -12,6 +12,7 @@ from keepset.backends.sqlite.operations.rows import (
     read_lines,
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span
+from keepset.plan.lines import parent_of
 from keepset.plan.writes import Copy
 
 
@@ -34,9 +35,11 @@ def copy(plan: Copy) -> Steps[None]:
         raise deleted()
     values = {"incarnation": plan.incarnation, "created": plan.at, "run": source.id}
     ((run,),) = yield Statement(queries.COPY_RUN, {**named(plan.target), **values})
-    numbers: dict[int | None, int | None] = {None: None}
-    for line in sorted((yield from read_lines(source.id)), key=lambda row: row.id):
-        own = {"line": line.id, "copy": run, "parent": numbers[line.parent]}
+    lines = {row.id: row for row in (yield from read_lines(source.id))}
+    numbers: dict[int, int] = {}
+    for line in lines.values():  # each after the one that it was forked from
+        parent = parent_of(line, lines)
+        own = {"line": line.id, "copy": run, "parent": numbers[parent.id] if parent else None}
         ((number,),) = yield Statement(queries.COPY_LINE, own)
         numbers[line.id] = number
         yield from _copy_rows(line.id, number)

@@ -18,7 +18,7 @@ from keepset.backends.sqlite.operations.rows import (
     step_rows,
 )
 from keepset.backends.sqlite.statements import LARGEST_SEQ, Statement, Steps, step_id
-from keepset.errors import IntegrityError
+from keepset.plan.lines import parent_of
 from keepset.plan.reads import (
     FindRun,
     Found,
@@ -98,8 +98,8 @@ def _position(line: LineRow) -> Steps[int]:
 def _way(line: LineRow, seq: int, by_id: Mapping[int, LineRow]) -> list[LineRow]:
     """The lines from the one that was asked for to the one that holds a position."""
     way = [line]
-    while line.parent is not None and seq <= line.parent_seq:
-        line = _parent(line.parent, by_id)
+    while seq <= line.parent_seq and (above := parent_of(line, by_id)):
+        line = above
         way.append(line)
     return way
 
@@ -107,22 +107,10 @@ def _way(line: LineRow, seq: int, by_id: Mapping[int, LineRow]) -> list[LineRow]
 def _before(line: LineRow, by_id: Mapping[int, LineRow]) -> list[tuple[LineRow, int]]:
     """The lines that a line's state stands on, each with its last seq that belongs to the past."""
     before = []
-    while line.depth and line.parent is not None:
-        until = line.parent_seq
-        line = _parent(line.parent, by_id)
-        before.append((line, until))
+    while line.depth and (above := parent_of(line, by_id)):
+        before.append((above, line.parent_seq))
+        line = above
     return before
-
-
-def _parent(line: int, by_id: Mapping[int, LineRow]) -> LineRow:
-    row = by_id.get(line)
-    if row is None:
-        raise IntegrityError(
-            f"line {line}, from which another was forked, is not there",
-            code="store.line-missing",
-            hint="The run cannot be trusted: restore it from a backup.",
-        )
-    return row
 
 
 def _past(line: LineRow, seq: int) -> Steps[Past]:

@@ -22,11 +22,13 @@ from keepset.backends.sqlite.operations.rows import (
     named,
     no_checkpoint,
     no_contract,
+    read_lines,
     read_newest,
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
 from keepset.plan.bundled import Bundle
+from keepset.plan.lines import parent_of
 from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import BlobRow, LineRow, SegmentRow, StepRow, WriteRow
 from keepset.plan.writes import Begin, Fork, PutWrites, Save, Saved
@@ -274,8 +276,10 @@ def fork(plan: Fork) -> Steps[LineRow]:
         ConflictError: The claim is stale, or the rows were written anew.
     """
     parent = yield from _check_fence(plan.fence, plan.parent)
-    while parent.parent is not None and plan.seq <= parent.parent_seq:
-        parent = yield from _check_fence(plan.fence, parent.parent)
+    if plan.seq <= parent.parent_seq:
+        lines = {row.id: row for row in (yield from read_lines(plan.fence.run))}
+        while plan.seq <= parent.parent_seq and (above := parent_of(parent, lines)):
+            parent = above
     if not (yield from _has_step(parent.id, plan.seq)):
         raise no_checkpoint(plan.seq)
     depth = parent.depth + 1
