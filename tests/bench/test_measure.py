@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from keepset.cli.bench.bars import bars
-from keepset.cli.bench.cases import PARTS, Case, Crowd, Opening, Programme, programme
+from keepset.cli.bench.cases import PARTS, Case, Crowd, Opening, Programme, Run, programme
 from keepset.cli.bench.machine import is_busy, machine
 from keepset.cli.bench.measure import Measurement
 from keepset.cli.bench.report import document, show
@@ -27,6 +27,8 @@ TINY = Programme(
     ),
     crowds=(Crowd("threads", "keepset", 2, 0.3), Crowd("processes", "keepset", 2, 0.3)),
     openings=(Opening("opening", "keepset", 2, 2),),
+    graphs=(tuple(Run(name, 3) for name in ("none", "graph", "delta", "saver", "memory")),),
+    documents=1,
 )
 
 
@@ -54,6 +56,9 @@ def test_a_tiny_run_gives_a_document_that_fits_its_schema_and_leaves_no_file(
     assert all(life["exact"] for life in result["lives"])
     assert [crowd["part"] for crowd in result["crowds"]] == ["threads", "processes"]
     assert result["openings"][0]["failures"] == 0
+    assert {walk["system"] for walk in result["graphs"]} >= {"graph"}
+    assert all(walk["exact"] for walk in result["graphs"])
+    assert [(one["found"], one["exact"]) for one in result["documents"]] == [(0, True)]
     assert str(tmp_path) not in json.dumps(result)
     assert [file.name for file in tmp_path.iterdir() if "db" in file.suffix] == []
 
@@ -110,6 +115,8 @@ def test_the_tables_show_what_was_measured_beside_its_bars(
     assert "raw INSERT" in printed.out
     assert "empty store" in printed.out
     assert "file, lean 200" not in printed.out  # nothing measured it
+    assert "keepset, bound to the graph" in printed.out
+    assert "documents under Refetch: excerpts stored" in printed.out
     assert "not measured or judged" in printed.err
 
 
@@ -119,6 +126,7 @@ def test_one_part_is_measured_alone_and_every_part_has_something_to_measure() ->
         parts = {case.part for group in chosen.lives for case in group}
         parts |= {crowd.part for crowd in chosen.crowds}
         parts |= {opening.part for opening in chosen.openings}
+        parts |= {"graph"} if chosen.graphs and chosen.documents else set()
         assert parts == {part}
     assert programme("full").only(()) == programme("full")
 

@@ -56,9 +56,9 @@ def bars(figures: Figures, *, busy: bool = False) -> list[Bar]:
         figures: What was measured.
         busy: Whether others used the machine, so that figures of time mean little.
     """
-    timed = [*_saves(figures), *_loads(figures), *_speeds(figures)]
+    timed = [*_saves(figures), *_loads(figures), *_speeds(figures), *_graph_times(figures)]
     timed = [replace(bar, is_judged=not busy) for bar in timed]
-    return [*_bytes(figures), *timed, *_refusals(figures)]
+    return [*_bytes(figures), *_graph_bytes(figures), *timed, *_refusals(figures)]
 
 
 def _bytes(figures: Figures) -> Iterator[Bar]:
@@ -156,6 +156,38 @@ def _refusals(figures: Figures) -> Iterator[Bar]:
     opened = figures.opening("keepset")
     failures = opened.failures if opened else None
     yield Bar("8 processes open a new store, refused", "", failures, 0)
+
+
+def _graph_bytes(figures: Figures) -> Iterator[Bar]:
+    peers = (("saver", "SqliteSaver", (100, 600)), ("delta", "DeltaChannel(100)", (8, 12)))
+    for system, title, limits in peers:
+        for steps, limit in zip((200, 1_000), limits, strict=True):
+            ours, theirs = figures.walk("graph", steps), figures.walk(system, steps)
+            share = _over(theirs and theirs.disk_bytes, ours and ours.disk_bytes)
+            name = f"file, graph {steps}: {title}'s"
+            yield Bar(name, "x of ours", share, limit, is_most=False)
+    found = figures.documents[0].found if figures.documents else None
+    yield Bar("graph, documents under Refetch: excerpts stored", "", found, 0)
+
+
+def _graph_times(figures: Figures) -> Iterator[Bar]:
+    for steps, limit in ((200, 1 / 2), (1_000, 1 / 5)):
+        ours, saver, delta = (figures.walk(name, steps) for name in ("graph", "saver", "delta"))
+        whole = _over(ours and ours.step, delta and delta.step)
+        yield Bar(
+            f"graph {steps}: a step of the whole graph", "x of DeltaChannel(100)", whole, 1.25
+        )
+        alone = _over(ours and ours.replay, saver and saver.replay)
+        yield Bar(f"graph {steps}: a step of the saver alone", "x of SqliteSaver", alone, limit)
+    ours, memory = (figures.walk(name, 1_000) for name in ("graph", "memory"))
+    resume = _over(ours and ours.resume, memory and memory.resume)
+    yield Bar("graph 1000: resume", "x of InMemorySaver", resume, 1)
+    ours, saver = (figures.walk(name, 200) for name in ("graph", "saver"))
+    history = _over(ours and ours.history, saver and saver.history)
+    yield Bar("graph 200: the history of 200 checkpoints", "x of SqliteSaver", history, 1)
+    fetched = figures.documents[0] if figures.documents else None
+    beside = None if fetched is None else (fetched.resume - fetched.loading) / _MILLI
+    yield Bar("graph, documents under Refetch: resume beside the loader", "ms", beside, 10)
 
 
 def _over(above: Any, below: Any) -> float | None:

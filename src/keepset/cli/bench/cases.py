@@ -8,7 +8,7 @@ from typing import Literal
 
 Level = Literal["quick", "default", "full"]
 
-PARTS = ("lean", "naive", "drafts", "rare", "trim", "threads", "processes", "opening")
+PARTS = ("lean", "naive", "drafts", "rare", "trim", "graph", "threads", "processes", "opening")
 """What can be measured alone."""
 
 
@@ -70,6 +70,21 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class Run:
+    """A LangGraph graph that adds one message a step, with one saver.
+
+    Attributes:
+        system: Name of the saver.
+        steps: How many steps the graph has.
+        rounds: How often it is measured, each time in a new file; the median counts.
+    """
+
+    system: str
+    steps: int
+    rounds: int = 1
+
+
+@dataclass(frozen=True)
 class Programme:
     """All that is measured.
 
@@ -77,11 +92,15 @@ class Programme:
         lives: Groups of cases over one history, measured in turns.
         crowds: Threads, then processes.
         openings: Stores opened by many at once.
+        graphs: Groups of graphs of one length, measured in turns.
+        documents: How often a graph with documents that are fetched again is measured.
     """
 
     lives: tuple[tuple[Case, ...], ...]
     crowds: tuple[Crowd, ...]
     openings: tuple[Opening, ...]
+    graphs: tuple[tuple[Run, ...], ...] = ()
+    documents: int = 0
 
     def only(self, parts: tuple[str, ...]) -> Programme:
         """Give the part of it that is asked for; everything where nothing is."""
@@ -91,11 +110,15 @@ class Programme:
             tuple(group for group in self.lives if group[0].part in parts),
             tuple(crowd for crowd in self.crowds if crowd.part in parts),
             tuple(opening for opening in self.openings if opening.part in parts),
+            self.graphs if "graph" in parts else (),
+            self.documents if "graph" in parts else 0,
         )
 
     def systems(self) -> list[str]:
         """Give the systems that it measures, each once."""
         names = [case.system for group in self.lives for case in group]
+        names += [run.system for group in self.graphs for run in group]
+        names += ["graph"] if self.documents else []
         names += [crowd.system for crowd in self.crowds]
         names += [opening.system for opening in self.openings]
         return list(dict.fromkeys(names))
@@ -114,7 +137,20 @@ def programme(level: Level) -> Programme:
             Opening("opening", system, MANY, {"quick": 3, "default": 10, "full": 30}[level])
             for system in (("keepset",) if level == "quick" else ("keepset", "saver"))
         ),
+        graphs=tuple(_graphs(level)),
+        documents=_seldom(level, 1, 3, 5),
     )
+
+
+def _graphs(level: Level) -> Iterator[tuple[Run, ...]]:
+    """The savers in turns; SqliteSaver writes 600 MB over 1,000 steps."""
+    rounds = _seldom(level, 1, 3, 5)
+    yield tuple(Run(name, 200, rounds) for name in ("none", "graph", "delta", "saver", "memory"))
+    if level != "quick":
+        often = _seldom(level, 0, 2, 5)
+        few = _seldom(level, 0, 1, 3)
+        names = {"none": often, "graph": often, "delta": often, "saver": few, "memory": often}
+        yield tuple(Run(name, 1_000, count) for name, count in names.items())
 
 
 def _lives(level: Level) -> Iterator[tuple[Case, ...]]:

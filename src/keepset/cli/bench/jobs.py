@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
@@ -187,7 +188,16 @@ def remove(path: Path) -> None:
             file.unlink()
 
 
+def of_a_graph(job: Job) -> Answer:
+    """Measure a graph and its saver, or one with documents; see `keepset.cli.bench.systems`."""
+    module = import_module("keepset.cli.bench.systems.graph_run")
+    measured: Answer = getattr(module, job["job"])(job)
+    return measured
+
+
 JOBS: dict[str, Callable[[Job], Answer]] = {
+    "graph": of_a_graph,
+    "documents": of_a_graph,
     "ready": ready,
     "live": live,
     "hammer": hammer,

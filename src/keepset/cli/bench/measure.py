@@ -8,11 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keepset.cli.bench import sizes
-from keepset.cli.bench.cases import Case, Crowd, Opening, Programme
+from keepset.cli.bench.cases import Case, Crowd, Opening, Programme, Run
 from keepset.cli.bench.jobs import Answer, Job, remove
 from keepset.cli.bench.pool import Worker, all_at_once
-from keepset.cli.bench.results import Figures, Floor, as_life, as_opened, as_throng
-from keepset.cli.bench.system import SYSTEMS
+from keepset.cli.bench.results import (
+    Figures,
+    Floor,
+    as_life,
+    as_opened,
+    as_refetched,
+    as_throng,
+    as_walk,
+)
+from keepset.cli.bench.system import OURS, SYSTEMS
 from keepset.cli.bench.workload import history
 from keepset.errors import StoreError
 
@@ -47,12 +55,7 @@ class Measurement:
             if SYSTEMS[name].version() is None:
                 packages = " ".join(SYSTEMS[name].packages)
                 self._skip(name, f"not installed: pip install {packages}")
-        with ExitStack() as ended:
-            for name in plan.systems():
-                if name not in self.skipped:
-                    self._workers[name] = ended.enter_context(Worker(str(self.folder)))
-            for group in plan.lives:
-                self._live(group)
+        self._one_by_one(plan)
         with ExitStack() as self._ended:
             for crowd in plan.crowds:
                 if crowd.system not in self.skipped:
@@ -61,6 +64,19 @@ class Measurement:
                 if opening.system not in self.skipped:
                     self._open(opening)
         return self.figures
+
+    def _one_by_one(self, plan: Programme) -> None:
+        """Measure what one process does at a time; each system has one."""
+        with ExitStack() as ended:
+            for name in plan.systems():
+                if name not in self.skipped:
+                    self._workers[name] = ended.enter_context(Worker(str(self.folder)))
+            for group in plan.lives:
+                self._live(group)
+            for runs in plan.graphs:
+                self._graph(runs)
+            if plan.documents and "graph" not in self.skipped:
+                self._documents(plan.documents)
 
     def _skip(self, name: str, why: str) -> None:
         self.skipped[name] = why
@@ -96,13 +112,44 @@ class Measurement:
         remove(path)
         return answers
 
+    def _graph(self, group: Sequence[Run]) -> None:
+        answers: dict[Run, list[Answer]] = {run: [] for run in group}
+        for turn in range(max(run.rounds for run in group)):
+            for run in group:
+                if turn < run.rounds and run.system not in self.skipped:
+                    title = SYSTEMS[run.system].title
+                    self.say(f"graph, {run.steps} steps: {title}, {turn + 1}/{run.rounds}")
+                    answers[run] += self._walk(run)
+        self.figures.walks += [as_walk(run, told) for run, told in answers.items() if told]
+
+    def _walk(self, run: Run) -> list[Answer]:
+        """Measure one round of a graph."""
+        path, again = self._new_file(), self._new_file()
+        job = {"job": "graph", "system": run.system, "steps": run.steps}
+        answers = []
+        with self._unless_it_ends(run.system):
+            worker = self._workers[run.system]
+            answers.append(worker.do({**job, "path": str(path), "again": str(again)}))
+        remove(path)
+        remove(again)
+        return answers
+
+    def _documents(self, rounds: int) -> None:
+        answers = []
+        for turn in range(rounds):
+            self.say(f"graph, documents that are fetched again, {turn + 1}/{rounds}")
+            path = self._new_file()
+            answers.append(self._workers["graph"].do({"job": "documents", "path": str(path)}))
+            remove(path)
+        self.figures.documents.append(as_refetched(answers))
+
     @contextmanager
     def _unless_it_ends(self, system: str) -> Iterator[None]:
         """Leave a peer out from then on whose process ends; one of ours ends all."""
         try:
             yield
         except StoreError as error:
-            if system == "keepset":
+            if system in OURS:
                 raise
             self._skip(system, error.message)
 

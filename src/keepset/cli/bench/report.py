@@ -26,6 +26,17 @@ _LIVES = (
     "load ms",
     "earlier ms",
 )
+_WALKS = (
+    "a LangGraph graph",
+    "steps",
+    "rounds",
+    "file KB",
+    "step us",
+    "at the end us",
+    "saver alone us",
+    "resume ms",
+    "history ms",
+)
 _MICRO = 1_000
 _MILLI = 1_000_000
 _KB = 1024
@@ -58,6 +69,8 @@ def document(
         "lives": [asdict(life) for life in figures.lives],
         "crowds": [asdict(throng) for throng in figures.throngs],
         "openings": [asdict(opened) for opened in figures.openings],
+        "graphs": [asdict(walk) for walk in figures.walks],
+        "documents": [asdict(fetched) for fetched in figures.documents],
         "bars": [{**asdict(bar), "met": bar.met} for bar in bars],
     }
 
@@ -71,6 +84,8 @@ def show(figures: Figures, bars: list[Bar]) -> None:
         rows = [_row(life, figures, floor.floor_bytes) for life in lives]
         output.table(_LIVES, rows, right=" ".join(_LIVES[1:]))
         output.text()
+    if figures.walks:
+        _show_walks(figures)
     if figures.throngs:
         _show_throngs(figures)
     if figures.openings:
@@ -111,6 +126,25 @@ def _row(life: Life, figures: Figures, floor: int) -> list[str]:
         _ms(life.load),
         _ms(life.load_earlier),
     ]
+
+
+def _show_walks(figures: Figures) -> None:
+    rows = [
+        [
+            SYSTEMS[walk.system].title + ("" if walk.exact else " (ended with another state)"),
+            f"{walk.steps:,}",
+            str(walk.rounds),
+            DASH if walk.disk_bytes is None else _kb(walk.disk_bytes),
+            _us(walk.step),
+            _us(walk.step_last),
+            DASH if walk.replay is None else _us(walk.replay),
+            _ms(walk.resume),
+            _ms(walk.history),
+        ]
+        for walk in figures.walks
+    ]
+    output.table(_WALKS, rows, right=" ".join(_WALKS[1:]))
+    output.text()
 
 
 def _show_throngs(figures: Figures) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from keepset.cli.bench.cases import Case, Crowd, Opening
+from keepset.cli.bench.cases import Case, Crowd, Opening, Run
 
 Answer = Mapping[str, Any]
 _SECOND = 1_000_000_000
@@ -125,6 +125,55 @@ class Opened:
     refused: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class Walk:
+    """A graph that adds one message a step, with one saver; times are medians over the rounds.
+
+    Attributes:
+        system: Name of the saver.
+        steps: How many steps the graph has.
+        rounds: How often it was measured.
+        step: Median of the whole graph's steps, nanoseconds, saved with ``durability="sync"``.
+        step_last: The same of the last tenth of the steps.
+        replay: Median step of the saver alone, called as the graph called it, one call after the
+            other; None where it was not measured, as for the others below.
+        disk_bytes: The file after its log is cut, without VACUUM, less an empty store.
+        resume: Reading the newest checkpoint with all messages.
+        history: Reading the history of 200 checkpoints.
+        exact: Whether the graph ended with the messages that it was given.
+    """
+
+    system: str
+    steps: int
+    rounds: int
+    step: float
+    step_last: float
+    replay: float | None
+    disk_bytes: int | None
+    resume: float | None
+    history: float | None
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Refetched:
+    """A graph with 1 MB of documents under a Refetch rule.
+
+    Attributes:
+        rounds: How often it was measured.
+        resume: From the call that resumes it to its next node, nanoseconds.
+        loading: What of that its loader takes.
+        found: Excerpts of the documents that were found in the file, of which nothing is packed.
+        exact: Whether what has to be in the file was, and the node had the documents.
+    """
+
+    rounds: int
+    resume: float
+    loading: float
+    found: int
+    exact: bool
+
+
 @dataclass
 class Figures:
     """All that was measured so far."""
@@ -133,6 +182,13 @@ class Figures:
     floors: list[Floor] = field(default_factory=list)
     throngs: list[Throng] = field(default_factory=list)
     openings: list[Opened] = field(default_factory=list)
+    walks: list[Walk] = field(default_factory=list)
+    documents: list[Refetched] = field(default_factory=list)
+
+    def walk(self, system: str, steps: int) -> Walk | None:
+        """Find one saver's figures in the graph of so many steps."""
+        found = (x for x in self.walks if (x.system, x.steps) == (system, steps))
+        return next(found, None)
 
     def life(self, system: str, workload: str, steps: int, durability: str = "full") -> Life | None:
         """Find one system's figures over one history."""
@@ -183,6 +239,35 @@ def as_life(case: Case, rounds: Sequence[Answer]) -> Life:
 
 def _median(rounds: Sequence[Answer], name: str) -> float:
     return float(median(one[name] for one in rounds))
+
+
+def as_walk(run: Run, rounds: Sequence[Answer]) -> Walk:
+    """Put the rounds of one graph together."""
+    names = ("replay", "disk_bytes", "resume", "history")
+    known = {name: [one[name] for one in rounds if one[name] is not None] for name in names}
+    told = {name: median(values) if values else None for name, values in known.items()}
+    size = told.pop("disk_bytes")
+    return Walk(
+        system=run.system,
+        steps=run.steps,
+        rounds=len(rounds),
+        step=_median(rounds, "step"),
+        step_last=_median(rounds, "step_last"),
+        disk_bytes=None if size is None else int(size),
+        exact=all(one["exact"] for one in rounds),
+        **told,
+    )
+
+
+def as_refetched(rounds: Sequence[Answer]) -> Refetched:
+    """Put the rounds of a graph with documents together."""
+    return Refetched(
+        rounds=len(rounds),
+        resume=_median(rounds, "resume"),
+        loading=_median(rounds, "loading"),
+        found=max(one["found"] for one in rounds),
+        exact=all(one["exact"] for one in rounds),
+    )
 
 
 def as_throng(crowd: Crowd, rounds: Sequence[Sequence[Answer]]) -> Throng:

@@ -106,6 +106,9 @@ class Entry:
 
 
 _LANGGRAPH = ("langgraph-checkpoint-sqlite", "langgraph")
+_WITH_GRAPH = ("keepset", *_LANGGRAPH)
+OURS = frozenset({"keepset", "graph"})
+"""Systems that are keepset itself."""
 
 SYSTEMS = {
     "keepset": Entry("keepset", "ours", is_concurrent=True),
@@ -113,6 +116,9 @@ SYSTEMS = {
     "saver": Entry("LangGraph SqliteSaver", "langgraph_saver", _LANGGRAPH, is_concurrent=True),
     "delta": Entry("SqliteSaver, DeltaChannel(100)", "langgraph_delta", _LANGGRAPH),
     "dbos": Entry("DBOS on SQLite", "dbos_steps", ("dbos",), ("full",)),
+    "graph": Entry("keepset, bound to the graph", "graph_savers", _WITH_GRAPH, ("full",)),
+    "memory": Entry("LangGraph InMemorySaver", "graph_savers", _LANGGRAPH[::-1], ("full",)),
+    "none": Entry("no saver", "graph_savers", _LANGGRAPH[::-1], ("full",)),
 }
 
 
