@@ -108,7 +108,7 @@ def test_a_workflow_of_the_functional_api_stands_at_its_function() -> None:
 def test_a_value_that_a_node_has_seen_is_not_new_to_it() -> None:
     saver = InMemorySaver()
     add = NodeBuilder().subscribe_only("given").do(lambda value: value + 1).write_to("sum")
-    tell = NodeBuilder().subscribe_only("sum").do(str).write_to("text")
+    tell = NodeBuilder().subscribe_only("sum").do(lambda value: f"{value}").write_to("text")
     channels: Any = {"given": EphemeralValue(int), "sum": LastValue(int), "text": LastValue(str)}
     graph: Any = Pregel(
         nodes={"add": add, "tell": tell},
