@@ -15,6 +15,7 @@ from keepset.delta.change import ABSENT, LARGE, Change, whole
 from keepset.delta.diff import diff
 from keepset.delta.flat import Flat, flatten
 from keepset.delta.frozen import Frozen, Kind, extends, freeze
+from keepset.delta.growth import only_adds
 from keepset.delta.joined import begins_alone, brought_in, joined
 from keepset.delta.rolled import Rolled, appended, roll
 
@@ -40,6 +41,7 @@ __all__ = [
     "flatten",
     "freeze",
     "joined",
+    "only_adds",
     "roll",
     "stands_alone",
     "whole",

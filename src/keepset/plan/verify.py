@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from keepset.codec import Codec
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
 from keepset.plan.bundled import each_write, link_of
+from keepset.plan.growing import Growth, declared_to_grow
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.large import moved
 from keepset.plan.reads import Everything, ReadBlobs, ReadEverything
@@ -48,14 +49,15 @@ class Verified:
 
 
 def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
-    """Check every digest of a run and rebuild every checkpoint."""
+    """Check every digest of a run, rebuild every checkpoint, and hold fields to ``append_only``."""
     try:
         everything: Everything = yield ReadEverything(key)
         replay = Replay(everything, codec)
         refs = replay.refs()
         digests = sorted({*refs, *everything.blobs})
         rows = yield ReadBlobs(everything.run.id, tuple(digests))
-        count = sum(_walk(replay, Blobs(rows, codec, refs), codec))
+        growing = declared_to_grow(everything.run.contract.structure)
+        count = sum(_walk(replay, Blobs(rows, codec, refs), codec, growing))
         for _, _, write, _ in each_write(everything.writes):
             if link_of(write) is None and not moved(write, codec):
                 codec.unpack(write.value)
@@ -66,10 +68,22 @@ def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
     return Verified(1, count, ())
 
 
-def _walk(replay: Replay, blobs: Blobs, codec: Codec) -> Iterator[int]:
+def _walk(replay: Replay, blobs: Blobs, codec: Codec, growing: frozenset[str]) -> Iterator[int]:
     for history in replay.histories:
+        growth = Growth(growing, codec)
         for moment in replay.walk(history, blobs):
             unpack_metadata(moment.header, codec)
             for _ in replay.bundled(history.past.line.id, moment):
                 pass  # a value that is not there is an error
+            for name in growth.broken(history, moment):
+                raise _changed(name, moment.header.seq)
             yield 1
+
+
+def _changed(name: str, seq: int) -> IntegrityError:
+    return IntegrityError(
+        f"step {seq} changed what field {name}, which is declared append_only, held before",
+        code="integrity.append-only",
+        hint="Where it was declared later, or written in mode observe, prune the run to its newest"
+        " checkpoints; else restore it from a backup.",
+    )
