@@ -138,3 +138,18 @@ def test_what_was_loaded_before_a_pruning_is_not_written_after_it() -> None:
         assert stored is not None
         assert stored.values == grown(values, 59)
         assert store.verify().problems == ()
+
+
+def test_writes_that_come_after_their_step_was_packed_are_not_remembered() -> None:
+    with ks.open("memory:") as store:
+        host = Host(store)
+        for number in range(40):
+            host.append(f"c{number:02}", f"c{number - 1:02}" if number else "", {"count": number})
+        for checkpoint in ("c00", "c38", "c39"):
+            host.write(checkpoint, "late", [("draft", "late " * 100)])
+        (line,) = host.known.open.values()
+        assert [*line.written] == ["c38", "c39"]
+        host.append("c40", "c39", {"count": 40})
+        stored = host.at("c00")
+        assert stored is not None
+        assert [write.value for write in stored.writes] == ["late " * 100]

@@ -129,6 +129,12 @@ class OpenLine:
         rows = [row for written in self.written.values() for row in written.rows]
         return self.memory.size + sum([len(row.value) for row in rows])
 
+    def waits_for(self, checkpoint: str) -> bool:
+        """Tell whether what follows a checkpoint on the line is not packed yet."""
+        memory = self.memory
+        followed = any(step.row.parent == checkpoint for step in memory.tail)
+        return followed or checkpoint == memory.checkpoint
+
     def forget(self) -> bool:
         """Leave the mapping; the line can be loaded again."""
         self._lines.pop(self._key, None)
@@ -231,10 +237,13 @@ class Known:
         self.services.retention.keep(line, size)
 
     def note(self, line: int, seq: int, checkpoint: str, rows: Sequence[WriteRow]) -> None:
-        """Remember writes that have landed, until the step that comes of them is packed."""
+        """Remember writes that have landed, until the step that comes of them is packed.
+
+        Those that come after it was packed stay where they are, and need not be remembered.
+        """
         with self._lock:
             known = self._by_line.get(line)
-            if known is not None and rows:
+            if known is not None and rows and known.waits_for(checkpoint):
                 before = known.written.get(checkpoint, Written(seq, ())).rows
                 merged = {(row.task, row.index): row for row in before}
                 for row in rows:
