@@ -3,6 +3,7 @@
 #
 #   .venv        runs keepset from this tree: demo
 #   .venv-test   has the built wheel with every extra and the tools: test, check
+#   .venv-oldest has the built wheel with the oldest LangGraph that is supported: test
 #   .venv-bench  has keepset from this tree and the savers it is measured beside: bench
 
 SHELL := bash
@@ -38,12 +39,14 @@ help: ## say what there is to make
 demo: .venv/.ready ## run the worked example: a kill, a resume, the table (DEMO="--json" adds options)
 	@.venv/bin/python -m keepset.cli demo $(DEMO)
 
-test: .venv-test/.wheel ## run every test against the built wheel (TESTS="tests/codec -k enum" chooses)
+test: .venv-test/.wheel $(if $(TESTS),,.venv-oldest/.wheel) ## run every test against the built wheel (TESTS="tests/codec -k enum" chooses)
 ifdef TESTS
 	@$(TEST) $(TESTS)
 else
 	@$(call say,the tests on $(WORKERS) cores against the built wheel)
 	@$(TEST) -n $(WORKERS) --cov --cov-report=term
+	@$(call say,the tests of its adapter on the oldest LangGraph)
+	@.venv-oldest/bin/python -m pytest -q -n $(WORKERS) tests/adapters/langgraph
 endif
 
 check: .venv-test/.wheel ## hold style, types, layers, dependencies and docs to the rules
@@ -66,7 +69,7 @@ nightly: .venv-test/.wheel ## run the tests with 100,000 examples for each prope
 	@HYPOTHESIS_PROFILE=nightly $(TEST) -n $(WORKERS) --timeout=0
 
 clean: ## take away all that these targets made
-	rm -rf .venv .venv-test .venv-bench build dist keepset-demo .hypothesis .coverage .coverage.* \
+	rm -rf .venv .venv-test .venv-oldest .venv-bench build dist keepset-demo .hypothesis .coverage .coverage.* \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -96,4 +99,16 @@ clean: ## take away all that these targets made
 	@wheel=$$(ls dist/keepset-*.whl); \
 		.venv-test/bin/python -m pip install --quiet "./$$wheel[all,bench]"; \
 		.venv-test/bin/python -m pip install --quiet --no-deps --force-reinstall "./$$wheel"
+	@touch $@
+
+.venv-oldest/.ready: pyproject.toml
+	$(call make-venv,.venv-oldest)
+	@$(call say,the oldest LangGraph and what the tests of its adapter need)
+	@.venv-oldest/bin/python -m pip install --quiet --group oldest
+	@touch $@
+
+.venv-oldest/.wheel: .venv-oldest/.ready .venv-test/.wheel
+	@wheel=$$(ls dist/keepset-*.whl); \
+		.venv-oldest/bin/python -m pip install --quiet "./$$wheel[langgraph]"; \
+		.venv-oldest/bin/python -m pip install --quiet --no-deps --force-reinstall "./$$wheel"
 	@touch $@

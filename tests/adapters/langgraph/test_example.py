@@ -10,10 +10,9 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "langgraph_agent.py"
 
 
 def test_the_example_kills_a_process_in_the_middle_and_pays_once(tmp_path: Path) -> None:
-    # A release of LangGraph that is older than LangChain's warns when it is imported.
-    command = [sys.executable, "-W", "ignore", str(EXAMPLE)]
+    command = [sys.executable, str(EXAMPLE)]
     done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     assert [line.strip() for line in done.stdout.splitlines()] == [
         "1. An agent works until it has to pay.",
         "the human is asked: Pay 120 to ACME?",

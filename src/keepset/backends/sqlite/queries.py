@@ -258,13 +258,13 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 # A whole save in one statement: a row is added where all that its writer expects holds.
 ADD_EXPECTED_STEP: Final = """
 INSERT INTO step (id, checkpoint, parent, name, status, at, metadata, changes, digest)
-SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-FROM run r JOIN contract c ON c.id = r.contract JOIN line l ON l.id = ?10 AND l.run = r.id
-WHERE r.id = ?11 AND r.incarnation = ?12 AND r.token = ?13 AND r.layout = ?14
-  AND c.name = ?15 AND c.epoch = ?16 AND c.shape = ?17
-  AND (SELECT max(s.id) FROM step s WHERE s.id > ?18 AND s.id < ?19) = ?20
+SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?
+FROM run r JOIN contract c ON c.id = r.contract JOIN line l ON l.id = ? AND l.run = r.id
+WHERE r.id = ? AND r.incarnation = ? AND r.token = ? AND r.layout = ?
+  AND c.name = ? AND c.epoch = ? AND c.shape = ?
+  AND (SELECT max(s.id) FROM step s WHERE s.id > ? AND s.id < ?) = ?
   AND NOT EXISTS (
-    SELECT 1 FROM step s WHERE s.id > ?18 AND s.id < ?19 AND s.checkpoint = ?2)
+    SELECT 1 FROM step s WHERE s.id > ? AND s.id < ? AND s.checkpoint = ?)
 """
 
 ADD_SEGMENT: Final = """

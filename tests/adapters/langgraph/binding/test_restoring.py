@@ -175,10 +175,22 @@ def test_a_run_that_asks_for_its_checkpoint_twice_gets_the_same_and_another_run_
     assert CALLS.count("connect") == 2
 
 
+class Telling(KeepsetSaver):
+    """A saver that says when a task's writes are stored."""
+
+    stored: threading.Event
+
+    def put_writes(self, *arguments: Any, **named: Any) -> None:
+        super().put_writes(*arguments, **named)
+        self.stored.set()
+
+
 def test_a_task_that_wrote_only_what_is_not_stored_does_not_run_again() -> None:
     ran: list[str] = []
+    stored = threading.Event()
 
     def fails(_: State) -> None:
+        assert stored.wait(30)
         ran.append("fails")
         if len(ran) < 3:
             message = "the first try fails"
@@ -193,7 +205,8 @@ def test_a_task_that_wrote_only_what_is_not_stored_does_not_run_again() -> None:
     builder.add_node("fails", fails)
     builder.add_edge(START, "opens")
     builder.add_edge(START, "fails")
-    with KeepsetSaver("memory:") as keeper:
+    with Telling("memory:") as keeper:
+        keeper.stored = stored
         graph = keeper.bind(builder.compile())
         with pytest.raises(RuntimeError):
             graph.invoke({"answer": "x"}, CONFIG)

@@ -86,6 +86,7 @@ def save_at_once(plan: Save) -> tuple[Statement, Saved] | None:
             *(fence.run, fence.incarnation, fence.token, fence.layout),
             *(contract.name, contract.epoch, contract.shape),
             *(low, high, low | plan.head),
+            *(low, high, plan.step.checkpoint),
         ),
     )
     return statement, Saved(fence, row)
