@@ -32,8 +32,9 @@ def pack_metadata(
         return b"", []
     path, value = (_FIELD.name,), dict(metadata)
     findings = _looked(guard, value)
-    put = guard.decide(_FIELD, value, path, findings)
-    return guard.codec.pack({**value, **(own or {})}, path, substitute=put or None), findings
+    put = dict(guard.decide(_FIELD, value, path, findings))
+    kept: Any = put.pop(path, value)  # a key that is a secret is masked in a mapping of its own
+    return guard.codec.pack({**kept, **(own or {})}, path, substitute=put or None), findings
 
 
 def _looked(guard: Guard, value: dict[str, Any]) -> list[Finding]:

@@ -18,6 +18,7 @@ from keepset.contracts import Field, Keep
 from keepset.errors import DecodeError, UsageError
 from keepset.plan.guard import OURS
 from keepset.plan.project import is_pin
+from keepset.scan import Scanner
 from keepset.verdict.status import Status
 
 OWN: Final = "langgraph#"
@@ -31,7 +32,7 @@ GRAPH: Final = "langgraph#graph"
 ASKED: Final = "langgraph#asked"
 """A pending write of our own: what a task has asked so far."""
 STEP: Final = "langgraph:"
-"""What the names of steps begin with; the source of the checkpoint follows."""
+"""What the names of steps begin with; the source of the checkpoint follows, see `source_of`."""
 SPECIAL: Final[Mapping[str, int]] = MappingProxyType(
     {**WRITES_IDX_MAP, ASKED: min(WRITES_IDX_MAP.values()) - 100}
 )
@@ -123,6 +124,16 @@ def checkpoint_of(
 def metadata_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Give a checkpoint's metadata without what is our own."""
     return {name: value for name, value in stored.items() if name != OWN}
+
+
+def source_of(metadata: Mapping[str, Any], scanner: Scanner) -> str:
+    """Give the source of a checkpoint as rows and logs may say it: what is secret in it is masked.
+
+    Args:
+        metadata: What is said of the checkpoint.
+        scanner: The detectors.
+    """
+    return scanner.text(str(metadata.get("source") or "checkpoint"))
 
 
 def as_text(channel: str, value: Any) -> Any:

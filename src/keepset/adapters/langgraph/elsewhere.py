@@ -21,6 +21,7 @@ from keepset.adapters.langgraph.checkpoints import (
     as_text,
     fields_of,
     small_parts,
+    source_of,
     status_of,
 )
 from keepset.adapters.langgraph.restoring import START
@@ -207,7 +208,7 @@ class Fallback:
         packed, findings = pack_metadata(surface.guard, self._said(found))
         header = Header(
             found.checkpoint["id"],
-            STEP + str(found.metadata.get("source") or "checkpoint"),
+            STEP + source_of(found.metadata, surface.services.scanner),
             status_of(found.checkpoint["channel_values"]),
             _time(found, surface),
             packed,

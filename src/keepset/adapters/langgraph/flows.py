@@ -19,6 +19,7 @@ from keepset.adapters.langgraph.checkpoints import (
     fields_of,
     metadata_of,
     small_parts,
+    source_of,
     status_of,
 )
 from keepset.adapters.langgraph.taking import stored_at, take_over
@@ -53,7 +54,7 @@ def put(
     threads.tell_if_inexact(config)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
-        source = str(metadata.get("source") or "checkpoint")
+        source = source_of(metadata, threads.services.scanner)
         written, removed = _graphs(threads, asked)
         said = {**told(config, keys), **metadata, **removed}
         packed, findings = pack_metadata(surface.guard, said, small_parts(checkpoint))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 from keepset.codec import Codec
 from keepset.delta import ABSENT
@@ -32,9 +34,15 @@ def without_runs(replay: Replay, gone: Collection[str], codec: Codec) -> These:
         row.checkpoint
         for history in replay.histories
         for row in history.headers
-        if unpack_metadata(row, codec).get("run_id") not in gone
+        if _execution(unpack_metadata(row, codec)) not in gone
     }
     return These(frozenset(ids))
+
+
+def _execution(metadata: Mapping[str, Any]) -> str | None:
+    """Give the id of the execution that made a checkpoint; None where it is no id, or withheld."""
+    found = metadata.get("run_id")
+    return str(found) if isinstance(found, str | int | UUID) else None
 
 
 def latest(replay: Replay, codec: Codec) -> These:

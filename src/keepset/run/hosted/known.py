@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -275,9 +276,9 @@ class Known:
             return True
 
     def refuse(self, namespace: str, checkpoint: str, error: KeepsetError) -> None:
-        """Remember why a checkpoint was refused."""
+        """Remember why a checkpoint was refused, and nothing of the state that was refused."""
         with self._lock:
-            self._refused[namespace, checkpoint] = error
+            self._refused[namespace, checkpoint] = copy(error)  # without the frames of its way
             while len(self._refused) > _REFUSED:
                 self._refused.popitem(last=False)
 
