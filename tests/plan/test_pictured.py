@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,9 +43,9 @@ CHANGES = st.lists(
 )
 
 
-def save(value: Any, memory: LineMemory) -> Recorded:
+def save(value: Any, memory: LineMemory, guard: Guard = GUARD) -> Recorded:
     header = Header(f"checkpoint-{memory.seq + 1}", "step", "running", 1)
-    recorded = record(ks.contract_of(State), {"log": value}, header, Recorder(GUARD, memory))
+    recorded = record(ks.contract_of(State), {"log": value}, header, Recorder(guard, memory))
     return replace(recorded, memory=recorded.memory.on(1))
 
 
@@ -107,3 +108,49 @@ def test_a_picture_is_true_where_its_value_is() -> None:
     for value in ([], {}, set(), [0], {"a": 1}, {1}, [LONG] * 100):
         assert bool(take(value, (), CODEC)) == bool(value)
     assert isinstance(take([1], (), CODEC), Pictured)
+
+
+def _grown(guard: Guard, *, looked_at: bool) -> tuple[Pictured, LineMemory, bytes]:
+    """A saved list, and its picture with one more item that a task has written before."""
+    log: list[Any] = [{"text": LONG, "number": number} for number in range(200)]
+    picture = take(log, ("log",), CODEC)
+    memory = save(picture, LineMemory(), guard).memory
+    new = {"text": "the word is correct horse battery"}
+    if looked_at:
+        spec = ks.contract_of(State).fields["log"]
+        assert guard.look(spec, new, ("log", 0), CODEC.pack(new)) == []
+    return picture.then([*log, new], ("log",)), memory, CODEC.pack(new)
+
+
+def _asked(_: Pictured) -> Any:
+    raise LookupError
+
+
+@pytest.mark.parametrize("looked_at", [True, False])
+def test_an_item_that_was_looked_at_as_a_write_is_stored_without_asking_for_the_list(
+    monkeypatch: pytest.MonkeyPatch,
+    looked_at: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    guard = Guard(Scanner(KnownValues(), ()), CODEC, Mode.PROTECT)
+    picture, memory, packed = _grown(guard, looked_at=looked_at)
+    with monkeypatch.context() as patched:
+        patched.setattr(Pictured, "value", property(_asked))
+        if not looked_at:
+            with pytest.raises(LookupError):
+                save(picture, memory, guard)
+            return
+        stored = save(picture, memory, guard).memory.fields["log"].stored
+    assert stored is not None
+    assert stored.packed().endswith(packed)
+
+
+def test_an_item_is_looked_at_again_once_a_secret_in_it_is_known() -> None:
+    known = KnownValues()
+    guard = Guard(Scanner(known, ()), CODEC, Mode.PROTECT)
+    picture, memory, _ = _grown(guard, looked_at=True)
+    known.add("correct horse battery", "env:KEY")
+    recorded = save(picture, memory, guard)
+    stored = recorded.memory.fields["log"].stored
+    assert stored is not None
+    assert b"correct horse" not in stored.packed()
+    assert [finding.kind for finding in recorded.findings] == ["secret.value"]

@@ -26,6 +26,8 @@ from keepset.plan.memory import NEVER, FieldMemory, LineMemory, Picture
 from keepset.plan.pictured import Pictured
 from keepset.scan import Finding
 
+_PAIR = 2
+
 
 @dataclass(slots=True)
 class Recorder:
@@ -103,7 +105,9 @@ class Recorder:
                 return before, None
             if isinstance(now, Rolled) and isinstance(before.raw, Rolled):
                 fresh = now.beyond(before.raw)
-                grown = fresh and self._more(spec, value.value, before, fresh, now)
+                clean = fresh is not None and self._is_clean(spec, fresh, now.count)
+                items = None if clean else value.value
+                grown = fresh and self._more(spec, items, before, fresh, now)
                 if grown:
                     return grown
         after, change = self._whole_picture(spec, value.value, before, now.frozen)
@@ -171,10 +175,25 @@ class Recorder:
             return None
         return self._more(spec, value, before, fresh, raw.grown(fresh))
 
+    def _is_clean(self, spec: Field, fresh: Frozen, count: int) -> bool:
+        """Tell whether the last items of a list were looked at before, and held nothing.
+
+        Of a list of two the items together may give away what none does alone.
+        """
+        packed = parts_of(fresh)
+        return (
+            packed is not None
+            and count > _PAIR
+            and all(self.guard.knows(spec, (spec.name,), data) for data in packed)
+        )
+
     def _more(
-        self, spec: Field, value: list[Any], before: FieldMemory, fresh: Frozen, now: Rolled
+        self, spec: Field, value: list[Any] | None, before: FieldMemory, fresh: Frozen, now: Rolled
     ) -> tuple[FieldMemory, Change | None] | None:
-        """Record the items that have come to a long list, of which `now` is the whole picture."""
+        """Record the items that have come to a long list, of which `now` is the whole picture.
+
+        The list itself is None where they are known to be clean.
+        """
         raw, stored = before.raw, before.stored
         if not fresh.count:
             return replace(before, raw=now, stored=now if raw is stored else stored), None
@@ -186,12 +205,14 @@ class Recorder:
         return self._kept(before, now, then, appended(stored.count, kept, self.large.move))
 
     def _added(
-        self, spec: Field, value: list[Any], start: int, fresh: Frozen
+        self, spec: Field, value: list[Any] | None, start: int, fresh: Frozen
     ) -> tuple[Frozen | None, list[Finding]]:
         """Look at items at the end of a list; give what is stored of them, and the findings.
 
         Nothing of them is stored alone where a finding is about more than they are.
         """
+        if value is None:
+            return fresh, []
         findings = self.guard.look_around(spec, value)
         packed = parts_of(fresh)
         for index in range(start, len(value)):

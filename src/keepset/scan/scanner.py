@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from keepset.scan.below import name_above
 from keepset.scan.beside import beside_ids
-from keepset.scan.clean import Clean
+from keepset.scan.clean import Asked, Clean
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.labels import labelled
@@ -66,8 +66,7 @@ class Scanner:
         if found or type(value) in _NUMBERS or (type(value) in _CONTAINERS and not value):
             return found
         if packed is not None:
-            names = [name, *(element for element in path[1:] if isinstance(element, str))]
-            asked = self._clean.asked("\0".join(names), packed)
+            asked = self._asked(path, name, packed)
             if asked.clean:
                 return []
             found = self._leaves(value, path, name, parts)
@@ -75,6 +74,14 @@ class Scanner:
                 asked.note()
             return found
         return self._leaves(value, path, name, parts)
+
+    def is_clean(self, path: Path, *, name: str, packed: bytes) -> bool:
+        """Tell whether `leaves` has lately looked at a value of these bytes and found nothing."""
+        return not self._in_path(path) and self._asked(path, name, packed).clean
+
+    def _asked(self, path: Path, name: str, packed: bytes) -> Asked:
+        names = [name, *(element for element in path[1:] if isinstance(element, str))]
+        return self._clean.asked("\0".join(names), packed)
 
     def _leaves(self, value: object, path: Path, name: str, parts: Parts) -> list[Finding]:
         above = ""
