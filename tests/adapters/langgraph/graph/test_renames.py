@@ -109,16 +109,18 @@ def test_a_packet_that_was_sent_to_the_old_name_is_delivered(deploys: Deploys) -
     assert deploys.call(graph, Command(resume="!"))["done"] == ["draft", "a", "b!"]
 
 
-def test_a_join_that_waits_for_the_old_name_goes_on(deploys: Deploys) -> None:
+def test_a_join_to_which_the_old_name_has_come_goes_on(deploys: Deploys) -> None:
     class Wide(TypedDict, total=False):
         done: Annotated[list[str], operator.add]
 
     def builder(name: str) -> Any:
         made: Any = StateGraph(Wide)
+        made.add_node("first", lambda _: {"done": ["first"]})
         made.add_node("left", lambda _: {"done": [interrupt("left?")]})
         made.add_node(name, lambda _: {"done": ["right"]})
         made.add_node("last", lambda _: {"done": ["last"]})
-        made.add_edge(START, "left")
+        made.add_edge(START, "first")
+        made.add_edge("first", "left")
         made.add_edge(START, name)
         made.add_edge(["left", name], "last")
         made.add_edge("last", END)
@@ -126,7 +128,51 @@ def test_a_join_that_waits_for_the_old_name_goes_on(deploys: Deploys) -> None:
 
     deploys.call(deploys.deploy(builder("approve")), {"done": []})
     graph = deploys.deploy(builder("review"), renamed=RENAMED)
-    assert sorted(deploys.call(graph, Command(resume="left"))["done"]) == ["last", "left", "right"]
+    done = deploys.call(graph, Command(resume="left"))["done"]
+    assert sorted(done) == ["first", "last", "left", "right"]
+
+
+def test_what_is_asked_under_the_new_name_takes_the_place_of_what_was_asked_under_the_old(
+    deploys: Deploys,
+) -> None:
+    def twice(_: Any) -> dict[str, Any]:
+        return {"approved": interrupt("first?") + interrupt("second?")}
+
+    deploys.call(deploys.deploy(in_a_row("approve", twice)), {"total": 1})
+    graph = deploys.deploy(in_a_row("review", twice), renamed=RENAMED)
+    deploys.call(graph, Command(resume="a"))
+    graph = deploys.deploy(in_a_row("review", twice), renamed=RENAMED)
+    assert [one.value for one in graph.get_state(CONFIG).interrupts] == ["second?"]
+    assert deploys.call(graph, Command(resume="b"))["approved"] == "ab"
+
+
+def test_a_function_that_is_renamed_with_its_node_is_no_other_one(deploys: Deploys) -> None:
+    def approve(_: Any) -> dict[str, Any]:
+        return {"approved": interrupt("sure?")}
+
+    def review(_: Any) -> dict[str, Any]:
+        return {"approved": interrupt("sure?")}
+
+    deploys.call(deploys.deploy(in_a_row("approve", approve)), {"total": 1})
+    graph = deploys.deploy(in_a_row("review", review), renamed=RENAMED)
+    assert deploys.call(graph, Command(resume="yes"))["approved"] == "yes"
+
+
+def test_a_rename_does_not_hand_the_answer_to_another_function_that_the_node_calls(
+    deploys: Deploys,
+) -> None:
+    def ask_to_pay() -> Any:
+        return interrupt("sure?")
+
+    def ask_to_delete() -> Any:
+        return interrupt("sure?")
+
+    old = in_a_row("approve", lambda _: {"approved": ask_to_pay()})
+    deploys.call(deploys.deploy(old), {"total": 1})
+    new = in_a_row("review", lambda _: {"approved": ask_to_delete()})
+    with pytest.raises(SchemaError) as refused:
+        deploys.call(deploys.deploy(new, renamed=RENAMED), Command(resume="yes"))
+    assert refused.value.code == "langgraph.question-moved"
 
 
 def test_a_graph_inside_goes_on_where_it_was_though_its_node_was_renamed(

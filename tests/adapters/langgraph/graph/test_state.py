@@ -217,19 +217,26 @@ def test_a_changed_reducer_warns_and_goes_on(
     assert [r for r in caplog.records if "reducer of channel total was add" in r.message] != []
 
 
-def test_a_lambda_is_not_a_new_reducer_at_every_start(
+def test_a_lambda_is_not_a_new_reducer_wherever_it_is_written(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def state() -> Any:
+    def here() -> Any:
         class Summed(TypedDict):
             total: Annotated[int, lambda a, b: a + b]
             note: str
 
         return Summed
 
-    at_rest(deploys, state())
+    def there() -> Any:
+        class Summed(TypedDict):
+            total: Annotated[int, lambda a, b: b + a]
+            note: str
+
+        return Summed
+
+    at_rest(deploys, here())
     with caplog.at_level(logging.WARNING, "keepset"):
-        deploys.call(paused(deploys, graph_of(state())), None)
+        deploys.call(paused(deploys, graph_of(there())), None)
     assert caplog.records == []
 
 
