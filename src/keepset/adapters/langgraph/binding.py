@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
 
@@ -17,7 +18,7 @@ from keepset.adapters.langgraph.address import Address
 from keepset.adapters.langgraph.admitting import Admission
 from keepset.adapters.langgraph.continuing import Graphs, without_tasks
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
-from keepset.adapters.langgraph.interrupts import Questions
+from keepset.adapters.langgraph.interrupts import SAVER, Questions
 from keepset.adapters.langgraph.restoring import START, outgoing
 from keepset.adapters.langgraph.resuming import Resumes
 from keepset.adapters.langgraph.schemas import contracts_of
@@ -138,10 +139,12 @@ class _Calls:
     unbound: Any
 
     def stream(self, input: Any, config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
+        _require_ours(self, config)
         given, own = self.graphs.calling(self.admission.command(input), config)
         return super().stream(given, own, *args, **kwargs)  # type: ignore[misc] # the graph's class
 
     def astream(self, input: Any, config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
+        _require_ours(self, config)
         given, own = self.graphs.calling(self.admission.command(input), config)
         return super().astream(given, own, *args, **kwargs)  # type: ignore[misc] # the same
 
@@ -149,6 +152,23 @@ class _Calls:
 def _before(graph: Any) -> Any:
     """Give the graph that a bound one was made of; any other is given back."""
     return graph.unbound if isinstance(graph, _Calls) else graph
+
+
+def _require_ours(graph: Any, config: Mapping[str, Any] | None) -> None:
+    """Refuse to run with another saver: it could not store the pictures that channels give.
+
+    Raises:
+        UsageError: ``langgraph.checkpointer``.
+    """
+    lent = ((config or {}).get("configurable") or {}).get(SAVER)
+    saver = lent or graph.checkpointer
+    if isinstance(saver, BaseCheckpointSaver) and not hasattr(saver, "binding"):
+        raise UsageError(
+            f"a graph that is bound to keepset is run with a {type(saver).__qualname__}",
+            code="langgraph.checkpointer",
+            hint="Give the graph around it a KeepsetSaver as well, or put the graph that was "
+            "compiled into it, not what bind gave.",
+        )
 
 
 def _copy(graph: G, unbound: Any, members: Mapping[str, Any]) -> G:

@@ -167,6 +167,20 @@ class _Finishing(_Bound):
         return value if value is MISSING else self.keeper.picture(self.channel, value, None)
 
 
+class _Rebuilt(BaseChannel[Any, Any, Any]):
+    """A channel that is rebuilt from what steps wrote: that is checked, and no picture is taken."""
+
+    __slots__ = ()
+
+    keeper: ClassVar[Keeper]
+    channel: ClassVar[str]
+
+    def update(self, values: Sequence[Any]) -> bool:
+        for value in values:
+            self.keeper.check(self.channel, value)
+        return super().update(values)  # type: ignore[safe-super] # the host's class comes after
+
+
 class _Input(_Bound):
     """The channel of a graph's input, to which its rules apply as to what a node gives."""
 
@@ -213,14 +227,17 @@ def bound_channels(channels: Mapping[str, Any], keeper: Keeper) -> dict[str, Any
 
 
 def _bound(name: str, channel: Any, keeper: Keeper) -> Any:
-    if not isinstance(channel, BaseChannel) or isinstance(channel, DeltaChannel):
-        return channel  # what a DeltaChannel holds is rebuilt from what steps wrote
+    if not isinstance(channel, BaseChannel):
+        return channel
     if isinstance(channel, UntrackedValue):
         cls = type("UntrackedValue", (_Live,), {"__slots__": (), "guard": channel.guard})
         live: Any = cls(channel.typ, name)
         return live
     host: Any = type(channel)
-    base = _Input if name == START else _Bound if host in _AT_ONCE else _Finishing
+    if isinstance(channel, DeltaChannel):
+        base: Any = _Rebuilt
+    else:
+        base = _Input if name == START else _Bound if host in _AT_ONCE else _Finishing
     members = {"__slots__": ("taken",), "keeper": keeper, "channel": name}
     return _as(type(host.__name__, (base, host), members), channel)
 

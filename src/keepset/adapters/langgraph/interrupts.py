@@ -39,6 +39,7 @@ INTERRUPT: Final = "__interrupt__"
 _SCRATCHPAD: Final = "__pregel_scratchpad"
 _TASK: Final = "__pregel_task_id"
 _CALL: Final = "__pregel_call"
+SAVER: Final = "__pregel_checkpointer"
 _ASKING: Final = ("langgraph.types", "interrupt")
 _FIELD: Final = Field(INTERRUPT, object, Keep(), declared=True, required=False)
 
@@ -148,15 +149,28 @@ class Questions:
     ) -> Iterator[RunnableConfig | None]:
         """See the interrupts of a task: its config finds the way into ``interrupt()`` from here.
 
+        What they are compared with is known to the saver that the task runs with. That of a graph
+        that runs inside another one is the other one's.
+
         Args:
             node: Its node, or the name of its function.
             code: The code of its own function.
             config: Its config.
         """
         configurable = (config or {}).get("configurable") or {}
-        if config is None or _SCRATCHPAD not in configurable or _TASK not in configurable:
+        known = _known_to(configurable.get(SAVER))
+        if config is None or known is None or not {_SCRATCHPAD, _TASK} <= configurable.keys():
             yield config
-            return
+        else:
+            with known.noting(node, code, config) as own:
+                yield own
+
+    @contextmanager
+    def noting(
+        self, node: str, code: CodeType | None, config: RunnableConfig
+    ) -> Iterator[RunnableConfig]:
+        """See the interrupts of a task that runs with the saver of this binding; see `seeing`."""
+        configurable = config["configurable"]
         key = (str(configurable.get("thread_id")), configurable[_TASK])
         seen: dict[int, Question] = {}
         self._now.put(key, seen)
@@ -308,6 +322,11 @@ _HINT: Final = (
     "The answer is still there: go on with the code that asked, or run the checkpoint again with "
     "invoke(None, its config), so that the question is asked anew."
 )
+
+
+def _known_to(saver: object) -> Questions | None:
+    """Give what a saver knows of questions; None for one that is bound to no graph, or not ours."""
+    return getattr(getattr(saver, "binding", None), "questions", None)
 
 
 def _no_answer(_consume: bool = False) -> None:  # noqa: FBT001, FBT002 - LangGraph's signature

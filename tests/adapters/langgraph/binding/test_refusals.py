@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from langgraph.graph import START, StateGraph
@@ -14,6 +14,7 @@ from langgraph.types import Command, Send, interrupt
 from pydantic import SecretStr
 from typing_extensions import TypedDict
 
+from keepset.adapters.langgraph.host import DeltaChannel
 from keepset.adapters.langgraph.saver import KeepsetSaver
 from keepset.errors import PolicyError
 from tests.adapters.langgraph.binding.stores import CONFIG, DURABILITIES, found, saver
@@ -55,6 +56,28 @@ def test_the_same_holds_in_an_event_loop(durability: Any) -> None:
         graph = keeper.bind(graph_of(lambda _: {"a": BAD}, ran))
         with pytest.raises(PolicyError, match=r"a\.b\[1\]\.c"):
             asyncio.run(graph.ainvoke({"other": "x"}, CONFIG, durability=durability))
+    assert ran == []
+
+
+@pytest.mark.skipif(DeltaChannel.__name__ == "_Absent", reason="this release of LangGraph has none")
+@pytest.mark.parametrize("durability", DURABILITIES)
+def test_a_handle_for_a_channel_that_is_rebuilt_from_writes_is_refused_before_the_next_node(
+    durability: Any,
+) -> None:
+    def joined(before: list[Any] | None, given: Any) -> list[Any]:
+        return [*(before or []), *(item for items in given for item in items)]
+
+    rebuilt: Any = TypedDict("rebuilt", {"log": Annotated[list[Any], DeltaChannel(joined)]})
+    ran: list[str] = []
+    builder: Any = StateGraph(rebuilt)
+    builder.add_node("first", lambda _: {"log": [BAD]})
+    builder.add_node("second", lambda _: ran.append("second"))
+    builder.add_edge(START, "first")
+    builder.add_edge("first", "second")
+    with KeepsetSaver("memory:") as keeper:
+        graph = keeper.bind(builder.compile())
+        with pytest.raises(PolicyError, match=r"log\[0\]\.b\[1\]\.c: _thread\.lock"):
+            graph.invoke({"log": []}, CONFIG, durability=durability)
     assert ran == []
 
 
