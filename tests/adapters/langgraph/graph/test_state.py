@@ -56,6 +56,27 @@ class Summed(TypedDict):
     note: str
 
 
+def here() -> Any:
+    return lambda a, b: a + b
+
+
+def there() -> Any:
+    return lambda a, b: b + a
+
+
+HERE, THERE = here(), there()
+
+
+class SummedHere(TypedDict):
+    total: Annotated[int, HERE]
+    note: str
+
+
+class SummedThere(TypedDict):
+    total: Annotated[int, THERE]
+    note: str
+
+
 class Model(BaseModel):
     total: int = 0
     note: str = ""
@@ -220,23 +241,9 @@ def test_a_changed_reducer_warns_and_goes_on(
 def test_a_lambda_is_not_a_new_reducer_wherever_it_is_written(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def here() -> Any:
-        class Summed(TypedDict):
-            total: Annotated[int, lambda a, b: a + b]
-            note: str
-
-        return Summed
-
-    def there() -> Any:
-        class Summed(TypedDict):
-            total: Annotated[int, lambda a, b: b + a]
-            note: str
-
-        return Summed
-
-    at_rest(deploys, here())
+    at_rest(deploys, SummedHere)
     with caplog.at_level(logging.WARNING, "keepset"):
-        deploys.call(paused(deploys, graph_of(there())), None)
+        deploys.call(paused(deploys, graph_of(SummedThere)), None)
     assert caplog.records == []
 
 
