@@ -153,3 +153,16 @@ def test_writes_that_come_after_their_step_was_packed_are_not_remembered() -> No
         stored = host.at("c00")
         assert stored is not None
         assert [write.value for write in stored.writes] == ["late " * 100]
+
+
+def test_a_second_write_that_comes_after_the_first_was_packed_changes_nothing() -> None:
+    with ks.open("memory:") as store:
+        host = Host(store)
+        host.append("c00", "", {"count": 0})
+        host.write("c00", "task", [("draft", "first " * 20)])
+        for number in range(1, 40):
+            host.append(f"c{number:02}", f"c{number - 1:02}", {"count": number})
+        host.write("c00", "task", [("draft", "second " * 20), ("count", 7)])
+        stored = host.at("c00")
+        assert stored is not None
+        assert [write.value for write in stored.writes] == ["first " * 20, 7]

@@ -61,6 +61,16 @@ def test_a_bundled_write_of_no_task_is_damage(path: Path, task: Any) -> None:
     assert refused(path, "c00") == "integrity.write"
 
 
+@pytest.mark.parametrize("parts", [[], [1, 2, 3, 4], ["1"], [0], [-1], [1, 7, 1], {"a": 1}, None])
+def test_a_write_whose_value_lies_nowhere_is_damage(path: Path, parts: Any) -> None:
+    value = b"\xc1\xc1" + PLAIN.pack(parts)
+    entry = [1, "task", "", 0, "draft", value]
+    framed = frame(PLAIN.pack([entry]), compressed=True)
+    digest = write_digest(WriteRow("", "", BUNDLE, "", framed))
+    execute(path, "update write set value=?, digest=? where ordinal=?", framed, digest, BUNDLE)
+    assert refused(path, "c00") == "integrity.write"
+
+
 def test_a_line_that_begins_after_its_own_checkpoints_is_damage(path: Path) -> None:
     execute(path, "update line set parent_seq = 1000")
     assert refused(path, "c29") == "integrity.history"
