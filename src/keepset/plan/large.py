@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from keepset.codec import BlobRef, Codec
 from keepset.errors import IntegrityError
+from keepset.plan.pieces import cut
 from keepset.plan.rows import BlobRow, WriteRow
 from keepset.plan.steps import frame, require_size
 
@@ -55,10 +56,27 @@ class Large:
         require_size(len(packed))
         digest = hashlib.sha256(packed).digest()
         self.refs.add(digest)
-        if digest not in self._known and digest not in self.rows:
-            data = frame(packed, compressed=self._compressed)
-            self.rows[digest] = BlobRow(digest, len(packed), data)
+        if not self._is_known(digest):
+            self._add(digest, packed)
         return self._codec.pack(BlobRef(digest, len(packed)))
+
+    def _add(self, digest: bytes, packed: bytes) -> None:
+        """Add a value as its pieces, where there are long texts in it."""
+        found = cut(packed)
+        if found is None:
+            data = frame(packed, compressed=self._compressed)
+        else:
+            pieces, long = found
+            data = pieces.data(compressed=self._compressed)
+            self.refs |= long.keys()
+            for part, text in long.items():
+                if not self._is_known(part):
+                    whole = frame(text, compressed=self._compressed)
+                    self.rows[part] = BlobRow(part, len(text), whole)
+        self.rows[digest] = BlobRow(digest, len(packed), data)
+
+    def _is_known(self, digest: bytes) -> bool:
+        return digest in self._known or digest in self.rows
 
 
 def moved(row: WriteRow, codec: Codec) -> list[BlobRef]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +11,6 @@ from msgspec import Raw
 
 from keepset.codec import Codec
 from keepset.delta import MISSING, Frozen, apply_all, freeze, joined
-from keepset.errors import IntegrityError
 from keepset.plan.chains import Chain, Chains, Loose, unpacked
 from keepset.plan.columns import OpenColumn
 from keepset.plan.groups import Group
@@ -20,13 +18,17 @@ from keepset.plan.headers import unpack_headers
 from keepset.plan.later import Later
 from keepset.plan.memory import FieldMemory, LineMemory
 from keepset.plan.packing import NO_PACKS, Packs
+from keepset.plan.pieces import needed, opened
 from keepset.plan.reads import Loaded
 from keepset.plan.rows import BlobRow, StepRow
-from keepset.plan.steps import UNPACKED_LIMIT, unframe
 
 
 class Blobs(Mapping[bytes, Any]):
-    """Large values by digest; each look-up unpacks a value of its own, so that none is shared."""
+    """Large values by digest; each look-up unpacks a value of its own, so that none is shared.
+
+    Attributes:
+        parts: Of each value the digests of those that it is put together of.
+    """
 
     def __init__(
         self, rows: Sequence[BlobRow], codec: Codec, sizes: Mapping[bytes, int] | None = None
@@ -34,7 +36,7 @@ class Blobs(Mapping[bytes, Any]):
         """Check every value against its digest.
 
         Args:
-            rows: The values as they are stored.
+            rows: The values as they are stored, and all that they are put together of.
             codec: Unpacks them.
             sizes: Bytes of the packed values, as those who refer to them know.
 
@@ -42,8 +44,17 @@ class Blobs(Mapping[bytes, Any]):
             IntegrityError: A value is not what its digest says.
         """
         self._codec = codec
-        known = sizes or {}
-        self._packed = {row.digest: _open(row, known.get(row.digest, row.size)) for row in rows}
+        self._packed = opened(rows, sizes or {})
+        self.parts = {row.digest: frozenset(needed((row,))) for row in rows}
+
+    def with_parts(self, digests: Collection[bytes]) -> tuple[bytes, ...]:
+        """Give digests of values, and of those that they are put together of, in order."""
+        found: set[bytes] = set()
+        more = set(digests)
+        while more:
+            found |= more
+            more = {part for digest in more for part in self.parts.get(digest, ())} - found
+        return tuple(sorted(found))
 
     def __getitem__(self, digest: bytes) -> Any:
         return self._codec.unpack(self._packed[digest])
@@ -53,17 +64,6 @@ class Blobs(Mapping[bytes, Any]):
 
     def __len__(self) -> int:
         return len(self._packed)
-
-
-def _open(row: BlobRow, size: int) -> bytes:
-    packed = unframe(row.data, min(max(size, 1), UNPACKED_LIMIT))
-    if hashlib.sha256(packed).digest() != row.digest:
-        raise IntegrityError(
-            f"the large value {row.digest.hex()[:16]} is not what was written",
-            code="integrity.digest",
-            hint="Run `keepset verify` to see what else is damaged, and restore from a backup.",
-        )
-    return packed
 
 
 def rebuild(chains: Chains, blobs: Mapping[bytes, Any]) -> dict[str, Any]:

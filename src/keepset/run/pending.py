@@ -14,7 +14,8 @@ from keepset.plan.bundled import link_of, writes_at
 from keepset.plan.digests import check_write, write_digest
 from keepset.plan.guard import Guard
 from keepset.plan.large import MOVED, Large, moved
-from keepset.plan.reads import ReadBlobs, ReadWrites
+from keepset.plan.pieces import read_large
+from keepset.plan.reads import ReadWrites
 from keepset.plan.rebuild import Blobs
 from keepset.plan.record import undeclared
 from keepset.plan.recorder import parts_of
@@ -260,7 +261,7 @@ def unpack_writes(
     refs = {ref.digest: ref.size for row in whole for ref in moved(row, codec)}
     blobs = Blobs((), codec)
     if refs:
-        blobs = Blobs((yield ReadBlobs(run, tuple(sorted(refs)))), codec, refs)
+        blobs = Blobs((yield from read_large(run, refs)), codec, refs)
     steps: dict[int, Mapping[str, Any]] = {}
     found: list[PendingWrite] = []
     for row, link in zip(rows, links, strict=True):

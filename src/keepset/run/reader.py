@@ -9,8 +9,9 @@ from keepset.codec import Codec
 from keepset.errors import NotFoundError, UsageError
 from keepset.plan.chains import Chains, gather
 from keepset.plan.lines import parent_of
+from keepset.plan.pieces import read_large
 from keepset.plan.project import is_pin
-from keepset.plan.reads import FindRun, Found, Load, Loaded, ReadBlobs
+from keepset.plan.reads import FindRun, Found, Load, Loaded
 from keepset.plan.rebuild import Blobs, rebuild
 from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, RunKey, RunRow, StepRow
@@ -79,7 +80,7 @@ class Reader:
         refs = chains.refs()
         blobs = Blobs((), self.codec)
         if refs and loaded.found.run:
-            rows = yield ReadBlobs(loaded.found.run.id, tuple(sorted(refs)))
+            rows = yield from read_large(loaded.found.run.id, refs)
             blobs = Blobs(rows, self.codec, refs)
         return loaded, chains, rebuild(chains, blobs)
 

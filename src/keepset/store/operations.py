@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from keepset.errors import ConflictError
+from keepset.plan.pieces import read_large
 from keepset.plan.prune import Keeps, Policy, Pruned, prune
-from keepset.plan.reads import Everything, FindRun, ListRuns, ReadBlobs, ReadEverything
+from keepset.plan.reads import Everything, FindRun, ListRuns, ReadEverything
 from keepset.plan.rebuild import Blobs
 from keepset.plan.replay import Replay
 from keepset.plan.requests import Flow, Seen
@@ -70,7 +71,7 @@ def _prune(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -
     everything: Everything = yield ReadEverything(row.key)
     replay = Replay(everything, services.inspector)
     refs = replay.refs()
-    rows = yield ReadBlobs(row.id, tuple(sorted(refs)))
+    rows = yield from read_large(row.id, refs)
     blobs = Blobs(rows, services.inspector, refs)
     policy = choose(replay)
     shorter = prune(replay, policy, blobs, services.inspector, compressed=services.compressed)
@@ -82,7 +83,7 @@ def _prune(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -
             heads=tuple(history.head() for history in replay.histories),
             written=tuple(sorted(write.digest for _, _, write in everything.writes)),
             lines=shorter.lines,
-            stay=shorter.stay,
+            stay=blobs.with_parts(shorter.stay),
             blobs=shorter.blobs,
             restored=shorter.restored,
         )

@@ -1,0 +1,128 @@
+"""Long texts inside large values are stored by themselves, and every value comes back as it was."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepset.codec import BlobRef, Codec
+from keepset.errors import IntegrityError
+from keepset.plan.large import Large
+from keepset.plan.pieces import LONG, Pieces, cut, needed, pieces_of
+from keepset.plan.rebuild import Blobs
+from keepset.plan.rows import BlobRow
+
+CODEC = Codec()
+TEXT = "".join(f"{n * 7919 % 1000003} " for n in range(4000))
+
+
+def stored(*values: Any, compressed: bool = True) -> tuple[list[BlobRef], list[BlobRow]]:
+    large = Large(CODEC, (), compressed=compressed)
+    refs = [CODEC.unpack(large.move(CODEC.pack(value))) for value in values]
+    return refs, list(large.rows.values())
+
+
+leaves = st.one_of(
+    st.integers(),
+    st.text(max_size=20),
+    st.binary(max_size=20),
+    st.builds(lambda text, n: text * n, st.text(min_size=1, max_size=9), st.integers(1, 9000)),
+    st.builds(lambda data, n: data * n, st.binary(min_size=1, max_size=9), st.integers(1, 9000)),
+)
+trees = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner)
+)
+
+
+@given(trees, st.booleans())
+def test_a_value_in_pieces_comes_back_as_it_was(value: Any, compressed: bool) -> None:  # noqa: FBT001 - drawn
+    (ref,), rows = stored(value, compressed=compressed)
+    assert CODEC.pack(Blobs(rows, CODEC, {ref.digest: ref.size})[ref.digest]) == CODEC.pack(value)
+
+
+@given(
+    st.binary(max_size=200), st.binary(max_size=200), st.sampled_from([b"\xdb", b"\xda", b"\xc6"])
+)
+def test_bytes_that_look_like_the_head_of_a_text_do_no_harm(
+    a: bytes, b: bytes, head: bytes
+) -> None:
+    packed = a + head + b"\x00\x00\x50\x00" + b"x" * (LONG + 0x1000) + b
+    found = cut(packed)
+    if found is not None:
+        made, long = found
+        joined = [long[part[0]] if isinstance(part, tuple) else part for part in made.parts]
+        assert b"".join(joined) == packed
+
+
+def test_a_long_text_is_stored_once_whatever_is_around_it() -> None:
+    messages: list[Any] = [
+        {"id": n, "content": [{"text": "look"}, {"url": TEXT}]} for n in range(9)
+    ]
+    refs, rows = stored(*messages, messages, {"in": messages}, compressed=False)
+    assert len({ref.digest for ref in refs}) == 11
+    whole = [row for row in rows if pieces_of(row) is None]
+    assert [(row.digest, row.size) for row in whole] == [
+        (hashlib.sha256(TEXT.encode()).digest(), len(TEXT))
+    ]
+    assert sum(TEXT[-99:].encode() in row.data for row in rows) == 1
+
+
+def test_what_is_known_to_be_stored_is_not_handed_over_again() -> None:
+    _, rows = stored({"n": 1, "text": TEXT})
+    known = {row.digest for row in rows}
+    large = Large(CODEC, known, compressed=True)
+    large.move(CODEC.pack({"n": 2, "text": TEXT}))
+    assert len(large.rows) == 1
+    assert large.refs >= needed(list(large.rows.values())).keys()
+
+
+def test_a_long_text_may_be_what_another_value_is_packed_as() -> None:
+    inner = {"text": TEXT}
+    refs, rows = stored(inner, {"n": 1, "packed": CODEC.pack(inner)})
+    blobs = Blobs(rows, CODEC, {ref.digest: ref.size for ref in refs})
+    assert [blobs[ref.digest] for ref in refs] == [inner, {"n": 1, "packed": CODEC.pack(inner)}]
+    assert set(blobs.with_parts([refs[1].digest])) == {row.digest for row in rows}
+
+
+def test_damage_of_a_part_or_of_the_order_of_parts_is_noticed() -> None:
+    (ref,), rows = stored({"a": TEXT, "b": TEXT[::-1]}, compressed=False)
+    (made,) = [row for row in rows if pieces_of(row)]
+    others = [row for row in rows if row is not made]
+    pieces = pieces_of(made)
+    assert pieces is not None
+    swapped = Pieces(tuple(reversed(pieces.parts)))
+    wrong = [
+        [made, others[0]],
+        [made, others[0], replace(others[1], data=others[1].data[:-1] + b"?")],
+        [replace(made, data=swapped.data(compressed=False)), *others],
+        [replace(made, data=Pieces((b"",)).data(compressed=False)), *others],
+        [replace(made, data=made.data[:1] + b"\x00" + CODEC.pack([[1]])), *others],
+        [replace(made, data=made.data[:1] + b"\x00" + CODEC.pack(7)), *others],
+        [replace(made, data=made.data[:9]), *others],
+    ]
+    for rows_of_it in wrong:
+        with pytest.raises(IntegrityError) as caught:
+            Blobs(rows_of_it, CODEC, {ref.digest: ref.size})
+        assert caught.value.code == "integrity.digest"
+
+
+def test_a_row_that_names_one_part_a_million_times_takes_no_memory_for_it() -> None:
+    (ref,), rows = stored({"text": TEXT}, compressed=False)
+    (made,) = [row for row in rows if pieces_of(row)]
+    pieces = pieces_of(made)
+    assert pieces is not None
+    part = pieces.parts[1]
+    bomb = replace(made, data=Pieces((part,) * 100_000).data(compressed=True))
+    others = [row for row in rows if row is not made]
+    with pytest.raises(IntegrityError):
+        Blobs([bomb, *others], CODEC, {ref.digest: ref.size})
+
+
+def test_a_value_that_is_one_long_text_is_stored_as_it_is() -> None:
+    _, rows = stored(TEXT)
+    assert [(row.size, pieces_of(row)) for row in rows] == [(len(TEXT) + 3, None)]
