@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -177,6 +178,7 @@ class Known:
         self._waiting: dict[tuple[str, str], list[Early]] = {}
         self._by_line: weakref.WeakValueDictionary[int, OpenLine] = weakref.WeakValueDictionary()
         self._bound = bound
+        self._claiming: Future[None] | None = None
         self._lock = threading.Lock()
 
     def see(self, run: RunRow | None, deletions: int = 0) -> None:
@@ -205,6 +207,21 @@ class Known:
     def _drop(self) -> None:
         self.open.clear()
         self.places.clear()
+
+    def begin_claim(self) -> Future[None] | None:
+        """Begin to claim the run, which one flow at a time does; give what to wait for else."""
+        with self._lock:
+            claiming = self._claiming
+            if claiming is None:
+                self._claiming = Future()
+            return claiming
+
+    def end_claim(self) -> None:
+        """End what `begin_claim` began, whatever came of it."""
+        with self._lock:
+            claiming, self._claiming = self._claiming, None
+        if claiming is not None:
+            claiming.set_result(None)
 
     def hold(self, fence: Fence) -> None:
         """Keep a claim, where no newer one is held."""

@@ -15,7 +15,7 @@ from keepset.plan.project import carried, project
 from keepset.plan.rebuild import branch_off, remember
 from keepset.plan.record import Recorded, record
 from keepset.plan.recorder import Recorder
-from keepset.plan.requests import Fence, Flow, Request, Seen
+from keepset.plan.requests import Fence, Flow, Request, Seen, Wait
 from keepset.plan.rows import BlobRow, LineRow, WriteRow
 from keepset.plan.search import newest_headers
 from keepset.plan.writes import DEEPEST, Begin, Claim, PutWrites, Save, Saved
@@ -25,6 +25,9 @@ from keepset.run.pending import Batch, write_rows
 
 ATTEMPTS = 8
 """How often a write is tried where others write to the same run at the same moment."""
+
+_PATIENCE = 1.0
+"""Seconds that a flow waits for another one to claim the run; then it claims it as well."""
 
 _STALE = frozenset({"conflict.head", "conflict.layout", "conflict.token", "conflict.deleted"})
 
@@ -138,7 +141,7 @@ class HostWriter:
         while True:
             left -= 1
             try:
-                yield from attempt()
+                yield from self._claiming(attempt)
             except ConflictError as error:
                 if error.code not in _STALE or not left:
                     raise
@@ -146,6 +149,24 @@ class HostWriter:
                 yield from self._reader.look()
             else:
                 return
+
+    def _claiming(self, attempt: Callable[[], Flow[None]]) -> Flow[None]:
+        """Make one attempt; as long as the run is not claimed, one flow at a time does.
+
+        Those of one process that claim it at the same moment would take it from each other.
+        """
+        known = self._known
+        while isinstance(known.claim, Seen):
+            others = known.begin_claim()
+            if others is None:
+                try:
+                    return (yield from attempt())
+                finally:
+                    known.end_claim()
+            done, _ = yield Wait(others, _PATIENCE)
+            if not done:
+                break  # whoever is at it is stuck, maybe since we hold what it waits for
+        return (yield from attempt())
 
     def _base(self, step: HostStep, surface: Surface) -> Generator[Request, Any, _Base]:
         open_line = self._known.open.get((step.namespace, step.parent))
