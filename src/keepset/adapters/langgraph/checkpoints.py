@@ -8,7 +8,7 @@ beside the step's metadata.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from keepset.contracts import Field, Keep
 from keepset.errors import DecodeError, UsageError
 from keepset.plan.guard import OURS
 from keepset.plan.project import is_pin
+from keepset.run.pending import Batch
 from keepset.scan import Scanner
 from keepset.verdict.status import Status
 
@@ -37,8 +38,14 @@ SPECIAL: Final[Mapping[str, int]] = MappingProxyType(
     {**WRITES_IDX_MAP, ASKED: min(WRITES_IDX_MAP.values()) - 100}
 )
 """Channels whose writes have a position of their own, and are replaced."""
-ERROR: Final = "__error__"
+_ERROR: Final = "__error__"
+_STOPS: Final[Mapping[str, str]] = MappingProxyType(
+    {_ERROR: Status.FAILED.value, "__interrupt__": Status.PAUSED.value}
+)
+_GOES_ON: Final[Mapping[str, str]] = MappingProxyType({"__resume__": Status.RUNNING.value})
+"""Where a thread stands once something is written to a channel of LangGraph's own."""
 _SMALL: Final = ("v", "ts", "updated_channels")
+_COMPARED: Final = ("updated_channels", "channel_versions", "versions_seen")
 _APART: Final = frozenset(
     {"id", "channel_values", "channel_versions", "versions_seen", "updated_channels", "v", "ts"}
 )
@@ -98,7 +105,8 @@ def checkpoint_of(
         metadata: Its metadata as it was stored, `OWN` among it.
 
     Raises:
-        DecodeError: It was not written by this adapter.
+        DecodeError: ``langgraph.other-run``: it was not written by this adapter;
+            ``langgraph.damaged``: LangGraph could not go on with it.
     """
     small = metadata.get(OWN)
     if type(small) is not list or len(small) != len(_SMALL):
@@ -107,7 +115,7 @@ def checkpoint_of(
             code="langgraph.other-run",
             hint="The run of this id belongs to another host: give the thread another id.",
         )
-    return {
+    made = {
         "id": checkpoint,
         **dict(zip(_SMALL, small, strict=True)),
         "channel_values": {
@@ -117,8 +125,34 @@ def checkpoint_of(
         },
         "channel_versions": fields.get(VERSIONS, {}),
         "versions_seen": fields.get(SEEN, {}),
-        **fields.get(MORE, {}),
     }
+    if not _is_sound(made):
+        raise damaged(f"checkpoint {checkpoint}")
+    more = fields.get(MORE)
+    return {**more, **made} if isinstance(more, dict) else made
+
+
+def _is_sound(made: Mapping[str, Any]) -> bool:
+    """Tell whether LangGraph can compare what a checkpoint says of versions."""
+    updated, versions, seen = (made[n] for n in _COMPARED)
+    if type(seen) is not dict or not isinstance(made["v"], int | None):
+        return False
+    if not (updated is None or (type(updated) is list and all(type(n) is str for n in updated))):
+        return False
+    tables = [versions, *seen.values()]
+    if not all(type(table) is dict for table in tables):
+        return False
+    kinds = {type(version) for table in tables for version in table.values()}
+    return kinds <= {str} or kinds <= {int, float}
+
+
+def damaged(what: str) -> DecodeError:
+    """Make the error for what nobody can have written who meant well."""
+    return DecodeError(
+        f"{what} does not hold what LangGraph goes on with",
+        code="langgraph.damaged",
+        hint="Run `keepset verify`; restore from a backup, or go on from an older checkpoint.",
+    )
 
 
 def metadata_of(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,7 +172,17 @@ def source_of(metadata: Mapping[str, Any], scanner: Scanner) -> str:
 
 def as_text(channel: str, value: Any) -> Any:
     """Give a task's error as the text that other savers make of it, which detectors can read."""
-    return repr(value) if channel == ERROR and isinstance(value, BaseException) else value
+    return repr(value) if channel == _ERROR and isinstance(value, BaseException) else value
+
+
+def batch_of(task: str, given: Sequence[tuple[str, Any]], path: str) -> Batch:
+    """Give what a task wrote as it is stored, with what it says of where the thread stands.
+
+    A task that asks once more writes the answers that it has had beside its question.
+    """
+    stops = any(channel in _STOPS for channel, _ in given)
+    status = _STOPS if stops else _GOES_ON
+    return Batch(task, given, path, special=SPECIAL, status=status, admitted=True)
 
 
 def status_of(values: Mapping[str, Any]) -> str:

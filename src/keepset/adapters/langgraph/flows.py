@@ -10,11 +10,10 @@ from langgraph.checkpoint.base import CheckpointTuple
 from keepset.adapters.langgraph.address import Address, address, config_of, told
 from keepset.adapters.langgraph.checkpoints import (
     ASKED,
-    ERROR,
     GRAPH,
-    SPECIAL,
     STEP,
     as_text,
+    batch_of,
     checkpoint_of,
     fields_of,
     metadata_of,
@@ -29,12 +28,7 @@ from keepset.plan.record import Header
 from keepset.plan.requests import Flow
 from keepset.run.hosted import HostStep, Stored, Surface
 from keepset.run.metadata import pack_metadata
-from keepset.run.pending import Batch
-from keepset.verdict.status import Status
 
-_STOPS = {ERROR: Status.FAILED.value, "__interrupt__": Status.PAUSED.value}
-_GOES_ON = {"__resume__": Status.RUNNING.value}
-"""Where a thread stands once something is written to a channel of LangGraph's own."""
 _BRANCHING = frozenset({"fork", "update"})
 _REMOVED = "removed_channels"
 """What the metadata says of the first checkpoint in which channels are gone with their values."""
@@ -99,9 +93,7 @@ def put_writes(
         if threads.binding is not None:
             given = list(threads.binding.outgoing(to.namespace, given))
             given += threads.binding.questions.stored(to.thread, task_id, given, surface)
-        # A task that asks once more writes the answers that it has had beside its question.
-        stands = _STOPS if any(channel in _STOPS for channel, _ in given) else _GOES_ON
-        batch = Batch(task_id, given, task_path, special=SPECIAL, status=stands, admitted=True)
+        batch = batch_of(task_id, given, task_path)
         yield from thread.writer.write(to.namespace, to.checkpoint, batch, surface, early=to.loop)
 
 
@@ -117,10 +109,21 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
                 threads.binding.questions.expect(asked.thread, asked.namespace, (), surface)
             return None
         if to.loop and threads.binding is not None:
+            require_sound(stored, surface)
             threads.binding.graphs.check(config, asked, stored)
             stored = yield from threads.binding.resumed(config, to, stored, surface)
         found = as_tuple(threads, asked, stored, surface)
         return found._replace(config=config) if to.checkpoint else found  # type: ignore[arg-type] # LangGraph's own
+
+
+def require_sound(stored: Stored, surface: Surface) -> None:
+    """Refuse a checkpoint that LangGraph could not go on with; see `checkpoint_of`.
+
+    Raises:
+        DecodeError: ``langgraph.damaged`` or ``langgraph.other-run``.
+    """
+    header = stored.header
+    checkpoint_of(header.checkpoint, stored.values, unpack_metadata(header, surface.guard.codec))
 
 
 def as_tuple(threads: Threads, asked: Address, stored: Stored, surface: Surface) -> CheckpointTuple:

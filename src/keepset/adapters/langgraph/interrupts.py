@@ -27,7 +27,7 @@ from typing import Any, Final
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 
-from keepset.adapters.langgraph.checkpoints import ASKED
+from keepset.adapters.langgraph.checkpoints import ASKED, damaged
 from keepset.adapters.langgraph.continuing import Bounded
 from keepset.adapters.langgraph.needs import code_of, function_of
 from keepset.contracts import Field, Keep
@@ -40,6 +40,7 @@ _SCRATCHPAD: Final = "__pregel_scratchpad"
 _TASK: Final = "__pregel_task_id"
 _CALL: Final = "__pregel_call"
 SAVER: Final = "__pregel_checkpointer"
+_ASKED: Final = [str, bool, bytes]
 _ASKING: Final = ("langgraph.types", "interrupt")
 _FIELD: Final = Field(INTERRUPT, object, Keep(), declared=True, required=False)
 
@@ -344,8 +345,15 @@ def _question(frame: FrameType, own: CodeType | None) -> Question | None:
 
 
 def _read(value: Any) -> list[Asked | None]:
-    """Read what was stored beside a task's interrupts."""
-    rows = value if isinstance(value, list) else []
+    """Read what was stored beside a task's interrupts.
+
+    Raises:
+        DecodeError: ``langgraph.damaged``: it is nothing that was ever stored there.
+    """
+    rows = value if isinstance(value, list) else [value]
+    for row in rows:
+        if row is not None and (type(row) is not list or [*map(type, row)] != _ASKED):
+            raise damaged("what is stored beside an interrupt")
     return [None if row is None else Asked(*row) for row in rows]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keepset.adapters.langgraph.address import Address, address
+from keepset.adapters.langgraph.flows import require_sound
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.adapters.langgraph.taking import stored_at
 from keepset.adapters.langgraph.threads import Threads
@@ -42,6 +43,8 @@ def can_resume(threads: Threads, config: Mapping[str, Any]) -> Flow[ResumeReport
             surface = threads.surface(thread, at.namespace)
             try:
                 stored = yield from stored_at(threads, thread, at, surface)
+                if stored is not None:
+                    require_sound(stored, surface)
             except (DecodeError, IntegrityError) as error:
                 found.append(reason_of(Resume.INCOMPATIBLE, error))
                 continue
