@@ -30,7 +30,7 @@ def _graph(saver: KeepsetSaver, broken: list[bool]) -> Any:
             raise ConnectionError(BROKEN)
         return {"asked": "yes"}
 
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("ask", ask)
     builder.add_node("work", work)
     builder.add_edge(START, "ask")
