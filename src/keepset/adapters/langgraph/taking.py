@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from langgraph.checkpoint.base import CheckpointTuple
 
 from keepset.adapters.langgraph.address import Address, config_of
-from keepset.adapters.langgraph.checkpoints import SPECIAL
+from keepset.adapters.langgraph.checkpoints import batch_of
 from keepset.adapters.langgraph.elsewhere import Fallback, parent_of
 from keepset.adapters.langgraph.threads import Thread, Threads
 from keepset.errors import ConflictError, KeepsetError, NotFoundError
@@ -185,4 +185,4 @@ def _batches(
         given: Sequence[tuple[str, Any]] = written
         if threads.binding is not None:
             given = threads.binding.outgoing(namespace, written)
-        yield Batch(task, given, f"{number:06}", special=SPECIAL, admitted=True)
+        yield batch_of(task, given, f"{number:06}")

@@ -246,3 +246,13 @@ def test_the_old_database_is_what_it_was_after_a_thread_was_taken_over_and_writt
             for given in calls:
                 graph.invoke(given, THREAD)
         assert rows(tmp_path / "old.db") == before
+
+
+def test_a_thread_that_waits_there_is_listed_as_paused_once_it_is_here(old: Any, url: str) -> None:
+    live(old)
+    with ks.open(url) as store:
+        saver = KeepsetSaver(store, fallback=old)
+        newest = saver.get_tuple(THREAD)
+        assert newest is not None
+        saver.put_writes(newest.config, [("log", ["x"])], "another task")
+        assert [one.status for one in store.runs()] == ["paused"]
