@@ -7,13 +7,16 @@ import random
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from keepset.backends.sqlite import SQLiteBackend, gaps, open_sqlite
+from keepset.backends.sqlite import SQLiteBackend, erasing, gaps, open_sqlite
 from keepset.errors import StoreError
 from keepset.plan.requests import Seen
 from keepset.plan.writes import Delete
@@ -81,6 +84,50 @@ def test_no_gap_of_any_page_holds_what_was_deleted(
     assert path.read_bytes().count(CONTROL) >= sum(scribe.seq for scribe in scribes[2:])
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_large_file_is_seen_to_in_parts_between_which_others_save(
+    backend: SQLiteBackend, path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gaps, "PART", 3)
+    _grown_side_by_side(backend, seed)
+    parts: list[int] = []
+    overwrite = gaps.overwrite_gaps
+
+    def counted(*arguments: Any) -> int | None:
+        page = overwrite(*arguments)
+        parts.append(page or 0)
+        return page
+
+    monkeypatch.setattr(erasing, "overwrite_gaps", counted)
+    other, ended = Scribe(backend, "other"), threading.Event()
+
+    def go_on_saving() -> None:
+        while not ended.is_set():
+            other.save(step(other.seq + 1, changes=CONTROL))
+
+    with ThreadPoolExecutor(1) as pool:
+        saving = pool.submit(go_on_saving)
+        _delete(backend, "run-1")
+        ended.set()
+        saving.result(30)
+    assert _left(path) + path.with_name("runs.db-wal").read_bytes().count(PLANTED) == 0
+    assert parts[-1] == 0
+    assert len(set(parts)) > 10
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_deletions_that_come_while_pages_are_seen_to_are_waited_for_as_well(
+    backend: SQLiteBackend, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gaps, "PART", 2)
+    _grown_side_by_side(backend, seed=5)
+    with ThreadPoolExecutor(6) as pool:
+        for done in [pool.submit(_delete, backend, f"run-{number}") for number in range(6)]:
+            done.result(30)
+    assert path.read_bytes().count(PLANTED) + path.read_bytes().count(CONTROL) == 0
 
 
 def test_without_it_some_gaps_do(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,5 +235,5 @@ def test_maps_of_pages_are_not_taken_for_pages_with_rows(tmp_path: Path) -> None
     raw = gaps.RawFile(path)
     with closing(raw), closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("SELECT count(*) FROM body").fetchone()
-        assert gaps.overwrite_gaps(connection, raw, path.with_name(f"{path.name}-wal"))
+        assert gaps.overwrite_gaps(connection, raw, path.with_name(f"{path.name}-wal"), 1)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

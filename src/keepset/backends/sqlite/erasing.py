@@ -53,13 +53,15 @@ class Erasure:
         self._place = place
         self._raw = raw
         self._owed: list[_Owed] = []
+        self._served: list[_Owed] = []
+        self._page = 0
         self._dirty = False
         self._next = 0.0
 
     @property
     def waited_for(self) -> bool:
         """Whether somebody waits."""
-        return bool(self._owed)
+        return bool(self._owed or self._served)
 
     @property
     def pause(self) -> float | None:
@@ -67,40 +69,59 @@ class Erasure:
         return max(0.0, self._next - time.monotonic()) if self._dirty else None
 
     def owe(self, answer: Future[Any] | Ticket, value: Any) -> None:
-        """Give the value as the answer once the log is clean."""
-        self._owed.append(_Owed(answer, value, time.monotonic() + self._place.timeout))
+        """Give the value as the answer once the files are clean."""
+        self._owed.append(_Owed(answer, value, self._deadline()))
         self._dirty = True
         self._next = 0.0
 
     def attempt(self, connection: sqlite3.Connection) -> None:
-        """Clean the log where there is something to clean and it is time to try."""
+        """Go on with the cleaning where there is something to clean and it is time to try.
+
+        Who comes while the pages are gone through waits for the next time: what it removed may lie
+        in pages that were seen to already.
+        """
         if not self._dirty or time.monotonic() < self._next:
             return
+        if not self._page:
+            self._page, self._served, self._owed = 1, self._served + self._owed, []
         cleaned = Outcome()
         with cleaned, GATE.mine():
-            cleaned.value = _truncate(connection) and self._overwrite(connection)
+            cleaned.value = self._overwritten(connection) if _truncate(connection) else None
         if cleaned.error:
             self._fail(cleaned.error)
-        elif cleaned.value:
-            self._dirty = False
-            for owed in self._owed:
-                owed.answer.set_result(owed.value)
-            self._owed.clear()
-        else:
+        elif cleaned.value is None:
             self._expire()
-        self._next = time.monotonic() + (_EAGER if self._owed else _PATIENT)
+        else:
+            self._go_on(cleaned.value)
 
-    def _overwrite(self, connection: sqlite3.Connection) -> bool:
-        """Overwrite the gaps in pages; False where the log has to be cut once more."""
+    def _overwritten(self, connection: sqlite3.Connection) -> int | None:
+        """Overwrite gaps in some pages: the page to go on with, 0 for none; None: not now."""
         path, raw = self._place.path, self._raw
         if path is None or raw is None:
-            return True
-        return overwrite_gaps(connection, raw, path.with_name(f"{path.name}-wal"))
+            return 0
+        return overwrite_gaps(connection, raw, path.with_name(f"{path.name}-wal"), self._page)
+
+    def _go_on(self, page: int) -> None:
+        self._page = page
+        self._next = 0.0
+        if page:
+            due = self._deadline()
+            self._served = [owed._replace(deadline=due) for owed in self._served]
+            self._owed = [owed._replace(deadline=due) for owed in self._owed]
+            return
+        for owed in self._served:
+            owed.answer.set_result(owed.value)
+        self._served = []
+        self._dirty = bool(self._owed)
+
+    def _deadline(self) -> float:
+        return time.monotonic() + self._place.timeout
 
     def _fail(self, error: Exception) -> None:
-        for owed in self._owed:
+        for owed in self._served + self._owed:
             owed.answer.set_exception(self._told(error))
-        self._owed.clear()
+        self._served, self._owed, self._page = [], [], 0
+        self._next = time.monotonic() + _PATIENT
 
     def _told(self, error: Exception) -> Exception:
         if isinstance(error, OSError):
@@ -110,11 +131,13 @@ class Erasure:
 
     def _expire(self) -> None:
         now = time.monotonic()
-        for owed in self._owed:
+        for owed in self._served + self._owed:
             if owed.deadline <= now:
                 late = failure(BUSY_READERS, str(self._place), f"{self._place.timeout:g} s")
                 owed.answer.set_exception(late)
+        self._served = [owed for owed in self._served if owed.deadline > now]
         self._owed = [owed for owed in self._owed if owed.deadline > now]
+        self._next = now + (_EAGER if self.waited_for else _PATIENT)
 
 
 def _truncate(connection: sqlite3.Connection) -> bool:

@@ -42,6 +42,9 @@ _LOCKED = 1 << 30
 _WIDEST = 1 << 16
 _AT_ONCE = 256
 
+PART = 4096
+"""Pages that are gone through while nobody else can write: some 20 ms."""
+
 
 @dataclass(slots=True)
 class _Shared:
@@ -97,16 +100,23 @@ class RawFile:
                     os.close(self._shared.handle)
 
 
-def overwrite_gaps(connection: sqlite3.Connection, raw: RawFile, log: Path) -> bool:
-    """Overwrite every gap of a database whose log was just cut to nothing.
+def overwrite_gaps(
+    connection: sqlite3.Connection, raw: RawFile, log: Path, first: int
+) -> int | None:
+    """Overwrite the gaps of some pages of a database whose log was just cut to nothing.
+
+    Nobody writes meanwhile, so that a large file is gone through in parts. A gap that was
+    overwritten never gets a copy of what was removed before: rows are copied into it, and no gaps.
 
     Args:
         connection: The connection that writes, outside a transaction.
         raw: The database file.
         log: Its write-ahead log.
+        first: Number of the page to begin with, from 1 on.
 
     Returns:
-        False where somebody wrote meanwhile, so that the log has to be cut once more first.
+        The page to go on with, once the log was cut again; 0 where there is none, and the log holds
+        nothing. None where somebody wrote meanwhile, so that the log has to be cut first.
 
     Raises:
         sqlite3.Error: SQLite refuses.
@@ -117,23 +127,27 @@ def overwrite_gaps(connection: sqlite3.Connection, raw: RawFile, log: Path) -> b
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
         if is_busy(error):
-            return False
+            return None
         raise
     try:
         ((size,),) = connection.execute("PRAGMA page_size")
         ((maps,),) = connection.execute("PRAGMA auto_vacuum")
         ((version,),) = connection.execute("PRAGMA user_version")
-        clean = log.stat().st_size == 0
-        if clean and _overwrite(raw.handle, size, maps=bool(maps)):
+        if log.stat().st_size:
+            return None
+        pages = os.fstat(raw.handle).st_size // size
+        if first > pages:
+            return 0
+        some = range(first, min(first + PART, pages + 1))
+        if _overwrite(raw.handle, size, some, maps=bool(maps)):
             # Written as it was, which is a change to whoever holds pages all the same.
             connection.execute(f"PRAGMA user_version = {int(version)}")
             connection.execute("COMMIT")
             connection.execute("PRAGMA shrink_memory")
-            return False
+        return some.stop
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-    return clean
 
 
 def _is_map(page: int, size: int) -> bool:
@@ -146,21 +160,22 @@ def _is_map(page: int, size: int) -> bool:
     return page == first + (first == _LOCKED // size + 1)
 
 
-def _overwrite(handle: int, size: int, *, maps: bool) -> bool:
-    """Write zeros into all gaps that hold anything else; tell whether there were any.
+def _overwrite(handle: int, size: int, numbers: range, *, maps: bool) -> bool:
+    """Write zeros into the gaps of some pages that hold anything else; tell whether there were any.
 
     The first page is left out: it holds the schema, and SQLite has it in memory by now.
     """
-    pages = os.fstat(handle).st_size // size
-    if pages >= _SAFE:
+    if numbers.stop > _SAFE:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     found = False
-    for number in range(1, pages, _AT_ONCE):
-        some = os.pread(handle, _AT_ONCE * size, number * size)
+    for number in range(max(numbers.start, 2), numbers.stop, _AT_ONCE):
+        count = min(_AT_ONCE, numbers.stop - number)
+        offset = (number - 1) * size
+        some = os.pread(handle, count * size, offset)
         for start, stop in _dirty(some, size):
-            if maps and _is_map(number + start // size + 1, size):
+            if maps and _is_map(number + start // size, size):
                 continue
-            os.pwrite(handle, bytes(stop - start), number * size + start)
+            os.pwrite(handle, bytes(stop - start), offset + start)
             found = True
     if found:
         os.fsync(handle)
