@@ -53,7 +53,7 @@ def test_a_thread_in_postgres_is_read_there_taken_over_whole_and_deleted_in_both
             assert told(saver) == before
             assert story(outer(saver)) == history
             threads = {one.config["configurable"]["thread_id"] for one in saver.list(None)}
-            assert threads == {"t", "other"}
+            assert threads >= {"t", "other"}
             out = outer(saver).invoke(Command(resume="inner"), THREAD)
             assert out["log"][-2:] == ["x", "inner inner"]
             assert told(old) == before
