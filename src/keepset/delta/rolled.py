@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from keepset.delta.change import Move
 
-CHUNK = 8 * 1024
+CHUNK = 16 * 1024
 """Bytes from which on a chunk takes no more items; a list of fewer bytes is not cut."""
 
 _SPREAD = 2654435761
