@@ -18,7 +18,7 @@ from keepset.run.hosted import Stored, Surface
 
 _log = logging.getLogger("keepset")
 _REMEMBERED = 64
-"""Of how many runs it is remembered what they resumed with."""
+"""Of how many runs that were sent to a checkpoint it is remembered what they resumed with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,11 @@ class _Resumed:
     Attributes:
         runtime: The run; kept, so that no other can have its identity.
         checkpoint: Id of the checkpoint.
-        addressed: Whether the run was sent to it.
         stored: The checkpoint, restored.
     """
 
     runtime: object
     checkpoint: str
-    addressed: bool
     stored: Stored
 
 
@@ -57,7 +55,8 @@ class Resumes:
         """Give a checkpoint restored for the run that asks.
 
         A run that was sent to a checkpoint asks a second time, for the newest one, and only to
-        compare their ids: nothing is restored for that.
+        compare their ids: nothing is restored for that. Any other run asks once, and nothing of
+        what it resumes with is kept.
 
         Args:
             contract: The contract of the checkpoint's namespace.
@@ -75,12 +74,13 @@ class Resumes:
         known = self._runs.get(key)
         if known is not None and known.checkpoint == stored.header.checkpoint:
             return replace(known.stored, values=dict(known.stored.values))
-        if known is not None and known.addressed and not to.checkpoint:
+        if known is not None and not to.checkpoint:
             return stored
         fresh = yield from _restored(contract, stored, surface)
+        if not to.checkpoint:
+            return fresh
         with self._lock:
-            addressed = bool(to.checkpoint)
-            self._runs[key] = _Resumed(runtime, stored.header.checkpoint, addressed, fresh)
+            self._runs[key] = _Resumed(runtime, stored.header.checkpoint, fresh)
             while len(self._runs) > _REMEMBERED:
                 self._runs.popitem(last=False)
         return replace(fresh, values=dict(fresh.values))

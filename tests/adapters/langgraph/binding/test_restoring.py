@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import operator
 import threading
+import weakref
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -163,16 +165,33 @@ def test_a_run_that_asks_for_its_checkpoint_twice_gets_the_same_and_another_run_
     with KeepsetSaver("memory:") as keeper:
         graph = keeper.bind(graph_of([]))
         graph.invoke(GIVEN, CONFIG)
+        newest = graph.get_state(CONFIG).config["configurable"]
         runs = [object(), object()]
         asked = [
             graph.checkpointer.get_tuple(
-                {"configurable": {**CONFIG["configurable"], "__pregel_runtime": run}}
+                {"configurable": {**at, "__pregel_runtime": run}}
             ).checkpoint["channel_values"]["db"]
-            for run in (runs[0], runs[0], runs[1])
+            for run, at in (
+                (runs[0], newest),
+                (runs[0], CONFIG["configurable"]),
+                (runs[1], newest),
+            )
         ]
     assert asked[0] is asked[1]
     assert asked[0] is not asked[2]
     assert CALLS.count("connect") == 2
+
+
+def test_what_a_run_resumed_with_does_not_stay_in_memory() -> None:
+    with KeepsetSaver("memory:") as keeper:
+        graph = keeper.bind(graph_of([]))
+        graph.invoke(GIVEN, CONFIG)
+        at = {"configurable": {**CONFIG["configurable"], "__pregel_runtime": object()}}
+        found = graph.checkpointer.get_tuple(at)
+        restored = weakref.ref(found.checkpoint["channel_values"]["db"])
+        del found
+        gc.collect()
+        assert restored() is None
 
 
 class Telling(KeepsetSaver):
