@@ -33,6 +33,7 @@ ASIDE: Final = "langgraph#taken-over/"
 
 _PATIENCE: Final = 60.0
 _PAGE: Final = 100
+_ATTEMPTS: Final = 8
 
 
 class _Spot(NamedTuple):
@@ -116,25 +117,28 @@ def _aside(thread: str) -> str:
 
 
 def _take_over(threads: Threads, fallback: Fallback, thread: Thread) -> Flow[None]:
-    spots = yield from _spots(fallback, thread.id)
-    if not spots:
-        return
-    threads.services.may_write()
-    aside = threads.fresh(f"{_aside(thread.id)}{uuid.uuid4().hex}")
-    own = RunKey(threads.services.tenant, aside.id)
-    mark, now = threads.services.mark(own), threads.services.now
-    try:
-        yield from _write(threads, fallback, thread, aside, spots)
-        target = RunKey(own.tenant, thread.id)
-        yield Copy(own, target, uuid.uuid4().bytes, now(), mark=threads.services.mark(target))
-    except (ConflictError, NotFoundError):
-        if (yield from is_elsewhere(threads, thread)):
-            yield Delete(own, mark, now())
+    """Take a thread over, and begin again where it was deleted or shortened meanwhile."""
+    services, left = threads.services, _ATTEMPTS
+    services.may_write()
+    while left and (spots := (yield from _spots(fallback, thread.id))):
+        left -= 1
+        aside = threads.fresh(f"{_aside(thread.id)}{uuid.uuid4().hex}")
+        own, target = (RunKey(services.tenant, name) for name in (aside.id, thread.id))
+        away = Delete(own, services.mark(own), services.now())
+        try:
+            if (yield from _write(threads, fallback, thread, aside, spots)):
+                mark = services.mark(target)
+                yield Copy(own, target, uuid.uuid4().bytes, services.now(), mark=mark)
+        except (ConflictError, NotFoundError):  # another was first, or has deleted it
+            if not left:
+                yield away
+                raise
+        except KeepsetError:
+            yield away
             raise
-    except KeepsetError:
-        yield Delete(own, mark, now())
-        raise
-    yield from is_elsewhere(threads, thread)
+        if not (yield from is_elsewhere(threads, thread)):
+            return
+        yield away
 
 
 def _spots(fallback: Fallback, thread: str) -> Flow[list[_Spot]]:
@@ -152,13 +156,18 @@ def _spots(fallback: Fallback, thread: str) -> Flow[list[_Spot]]:
 
 def _write(
     threads: Threads, fallback: Fallback, thread: Thread, aside: Thread, spots: list[_Spot]
-) -> Flow[None]:
-    """Write a thread's checkpoints to another run, each after its parent."""
+) -> Flow[bool]:
+    """Write a thread's checkpoints to another run, each after its parent.
+
+    Returns:
+        Whether all of them are there, and still in the other saver: a thread that was deleted there
+        meanwhile does not come back. Who deletes it afterwards removes the other run as well.
+    """
     there: set[_Spot] = set()
     for spot in spots:
         found = yield from fallback.get(config_of(thread.id, spot.namespace, spot.checkpoint))
         if found is None:
-            continue  # it was removed meanwhile
+            return False
         with thread.named(spot.namespace):
             surface = threads.surface(thread, spot.namespace)
             parent = _Spot(parent_of(found), spot.namespace)
@@ -171,6 +180,8 @@ def _write(
                     spot.namespace, spot.checkpoint, batch, surface, early=False
                 )
         there.add(spot)
+    at = config_of(thread.id, spots[-1].namespace, spots[-1].checkpoint)
+    return (yield from fallback.get(at)) is not None
 
 
 def _batches(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +101,67 @@ def test_a_late_write_brings_no_deleted_thread_back(
             saver.put_writes(newest.config, [("log", ["late"])], "task")
         assert saver.get_tuple(THREAD) is None
     assert names(url) == []
+
+
+class Interrupted(InMemorySaver):
+    """Lets something happen when a checkpoint is read by its id for the so-many-th time."""
+
+    happens: Callable[[], object] | None = None
+    left = 0
+
+    def get_tuple(self, config: Any) -> Any:
+        found = super().get_tuple(config)
+        if self.happens is not None and config["configurable"].get("checkpoint_id"):
+            self.left -= 1
+            if self.left == 0:
+                self.happens()
+        return found
+
+
+@pytest.mark.parametrize("taken", [True, False], ids=["taken over", "not taken over"])
+@pytest.mark.parametrize("left", [1, 4, 10, 11])
+def test_a_thread_that_is_deleted_while_it_is_taken_over_does_not_come_back(
+    url: str,
+    left: int,
+    taken: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    old = Interrupted()
+    live(old)
+    assert len(told(old)) == 10
+    with KeepsetSaver(url, fallback=old) as saver, KeepsetSaver(url, fallback=old) as other:
+        newest = saver.get_tuple(THREAD)
+        assert newest is not None
+        at = newest.config
+
+        def delete() -> None:
+            old.happens = None
+            if taken:
+                other.put_writes(at, [("log", ["x"])], "task")
+            other.delete_thread("t")
+            if taken:
+                live(old)  # a copy of it came back, and is not what keepset deleted
+
+        old.happens, old.left = delete, left
+        with pytest.raises((ConflictError, NotFoundError)):
+            saver.put_writes(at, [("log", ["late"])], "task")
+        assert saver.get_tuple(THREAD) is None
+    assert names(url) == []
+
+
+def test_a_thread_that_is_shortened_while_it_is_taken_over_is_taken_over_as_it_is_then(
+    url: str,
+) -> None:
+    old = Interrupted()
+    live(old)
+    second = sorted(old.storage["t"][""])[1]
+    with KeepsetSaver(url, fallback=old) as saver:
+        newest = saver.get_tuple(THREAD)
+        assert newest is not None
+        old.happens, old.left = lambda: old.storage["t"][""].pop(second), 1
+        saver.put_writes(newest.config, [("log", ["x"])], "task")
+        assert second not in [one[1] for one in told(saver)]
+        assert [one[1] for one in told(saver)] == [one[1] for one in told(old)]
+    assert names(url) == ["t"]
 
 
 class Keeping(InMemorySaver):
