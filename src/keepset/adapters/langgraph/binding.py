@@ -16,7 +16,7 @@ from langgraph.pregel._read import PregelNode
 
 from keepset.adapters.langgraph.address import Address
 from keepset.adapters.langgraph.admitting import Admission
-from keepset.adapters.langgraph.continuing import Graphs, without_tasks
+from keepset.adapters.langgraph.continuing import Graphs, configurable_of, without_tasks
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
 from keepset.adapters.langgraph.interrupts import SAVER, Questions
 from keepset.adapters.langgraph.restoring import START, outgoing
@@ -160,8 +160,7 @@ def _require_ours(graph: Any, config: Mapping[str, Any] | None) -> None:
     Raises:
         UsageError: ``langgraph.checkpointer``.
     """
-    lent = ((config or {}).get("configurable") or {}).get(SAVER)
-    saver = lent or graph.checkpointer
+    saver = configurable_of(config).get(SAVER) or graph.checkpointer
     if isinstance(saver, BaseCheckpointSaver) and not hasattr(saver, "binding"):
         raise UsageError(
             f"a graph that is bound to keepset is run with a {type(saver).__qualname__}",

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.pregel import Pregel
 from langgraph.types import Command
@@ -125,7 +126,7 @@ class Graphs:
 
         Answers under the ids of interrupts are found under those that they have now.
         """
-        configurable = dict((config or {}).get("configurable") or {})
+        configurable = dict(configurable_of(config))
         if _NESTED in configurable:
             return given, config
         configurable[RESUMING] = given is None or isinstance(given, Command)
@@ -250,6 +251,13 @@ def _values(stored: Stored) -> tuple[dict[str, Any], frozenset[str]]:
     if isinstance(entered, dict):
         given |= {name for name in entered if isinstance(name, str)}
     return values, frozenset(given)
+
+
+def configurable_of(config: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Give the configurable that a graph is called with: without one, that of the code around."""
+    own = (config or {}).get("configurable")
+    around: Mapping[str, Any] = var_child_runnable_config.get() or {}
+    return own or around.get("configurable") or {}
 
 
 def is_resuming(config: Mapping[str, Any]) -> bool:

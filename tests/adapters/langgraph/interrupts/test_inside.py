@@ -63,9 +63,15 @@ def test_questions_are_compared_in_a_bound_graph_that_a_function_calls() -> None
         assert graph.invoke(Command(resume="this"), CONFIG) == {"answer": "this"}
 
 
-def test_a_bound_graph_is_not_run_with_a_saver_that_cannot_store_its_pictures() -> None:
+@pytest.mark.parametrize("called", ["as a node", "by a function"])
+def test_a_bound_graph_is_not_run_with_a_saver_that_cannot_store_its_pictures(called: str) -> None:
     with KeepsetSaver("memory:") as own:
-        outer: Any = one_node(own.bind(asking("which?")))
+        inner = own.bind(asking("which?"))
+
+        def call(state: State) -> Any:
+            return inner.invoke(state)
+
+        outer: Any = one_node(inner if called == "as a node" else call)
         outer.checkpointer = InMemorySaver()
         with pytest.raises(UsageError, match="InMemorySaver") as caught:
             outer.invoke({}, CONFIG)
