@@ -98,7 +98,8 @@ class Members:
                 f"{name}: the stored object lacks fields of {type_name(self.cls)}: "
                 f"{', '.join(sorted(missing))}",
                 "decode.missing-field",
-                "Give the new fields a default, or register the new class under a new name.",
+                "Give the new fields a default, or finish with the code that wrote it; "
+                "`keepset show` shows what is stored.",
             )
         return stored
 
@@ -135,7 +136,8 @@ def no_such_field(name: str, cls: type, fields: list[str]) -> Exception:
     return bad(
         f"{name}: {type_name(cls)} lacks fields that are stored: {', '.join(sorted(fields))}",
         "decode.unknown-field",
-        "Keep the removed fields in the class, or register the new class under a new name.",
+        "Keep the removed fields in the class, with a default, or finish with the code that wrote "
+        "it; `keepset show` shows what is stored.",
     )
 
 

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from keepset.contracts.contract import Contract
 from keepset.contracts.fields import Field
+from keepset.contracts.fitting import members, misfits, reached
 from keepset.contracts.order import uses
 from keepset.contracts.rules import MISSING
-from keepset.contracts.structure import FORMAT, canonical
+from keepset.contracts.structure import FORMAT
 from keepset.errors import DecodeError, SchemaError
 
 _DEEPEST: Final = 100
@@ -28,11 +29,13 @@ class Difference:
         name: The field.
         reason: What is different, as a sentence.
         compatible: Whether a run that was written before can go on.
+        hint: The way out where it cannot and there is one of its own; else empty.
     """
 
     name: str
     reason: str
     compatible: bool
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,14 @@ class Differences:
         return all(difference.compatible for difference in self.all)
 
     @property
+    def ordered(self) -> tuple[Difference, ...]:
+        """All of them, those first that stop a run."""
+        return tuple(sorted(self.all, key=lambda difference: difference.compatible))
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """One sentence per difference, those first that stop a run."""
-        ordered = sorted(self.all, key=lambda difference: difference.compatible)
-        return tuple(f"{difference.name}: {difference.reason}" for difference in ordered)
+        return tuple(f"{difference.name}: {difference.reason}" for difference in self.ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +83,10 @@ class _Shape:
     def stored(self, name: str) -> bool:
         return "type" in self.fields.get(name, ())
 
-    def variants(self, name: str) -> frozenset[str]:
-        """Give the members of a field's union, or its one type, with all classes in them."""
+    def type_of(self, name: str) -> Any:
+        """Give the type of a field, and the classes that it names as they are described."""
         kind = self.fields[name]["type"]
-        members = kind["union"] if isinstance(kind, dict) and "union" in kind else [kind]
-        return frozenset(canonical([member, self._reached(member)]) for member in members)
-
-    def _reached(self, kind: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        todo = [kind]
-        while todo:
-            node = todo.pop()
-            if isinstance(node, list):
-                todo += node
-            elif isinstance(node, dict):
-                name = node.get("class")
-                if isinstance(name, str) and name not in found:
-                    found[name] = self.classes.get(name)
-                    todo.append(found[name])
-                todo += [value for value in node.values() if value is not name]
-        return found
+        return [kind, reached(kind, self.classes)]
 
 
 def compare(old_structure: str, contract: Contract) -> Differences:
@@ -118,7 +109,7 @@ def compare(old_structure: str, contract: Contract) -> Differences:
             difference
             for name, field in fields.items()
             if name in old.fields
-            for difference in _changed(field, old, new, fields)
+            for difference in _changed(field, old, new, contract)
         ),
     )
 
@@ -211,29 +202,31 @@ def _removed(name: str, old: _Shape) -> Difference:
     return Difference(name, "it is gone, and nothing of it was stored", compatible=True)
 
 
-def _changed(
-    field: Field, old: _Shape, new: _Shape, fields: Mapping[str, Field]
-) -> Iterator[Difference]:
+def _changed(field: Field, old: _Shape, new: _Shape, contract: Contract) -> Iterator[Difference]:
     name = field.name
     before, now = old.fields[name], new.fields[name]
     if old.stored(name) and new.stored(name):
-        yield from _changed_type(field, old, new)
+        yield from _changed_type(field, old, new, contract)
         if before["rule"] != now["rule"]:
             yield Difference(name, _other_rule(before, now), compatible=True)
     elif before["rule"] != now["rule"]:
-        why = _obtained(field, old, fields)
+        why = _obtained(field, old, contract.fields)
         left = "what was stored is not read any more" if old.stored(name) else "nothing was stored"
         reason = f"{_other_rule(before, now)}; {left}, and {why or 'nothing restores it'}"
         yield Difference(name, reason, compatible=why is not None)
 
 
-def _changed_type(field: Field, old: _Shape, new: _Shape) -> Iterator[Difference]:
+def _changed_type(
+    field: Field, old: _Shape, new: _Shape, contract: Contract
+) -> Iterator[Difference]:
     name = field.name
-    was, is_now = old.variants(name), new.variants(name)
-    if was != is_now:
-        wider = was <= is_now
-        reason = "its type is wider than it was" if wider else "its type is another"
-        yield Difference(name, reason, compatible=wider)
+    was, is_now = old.type_of(name), new.type_of(name)
+    if not members(was[0]) <= members(is_now[0]):
+        yield Difference(name, "its type is another", compatible=False)
+    elif found := misfits(was[0], old.classes, new.classes, contract):
+        yield from (Difference(name, one.reason, compatible=False, hint=one.hint) for one in found)
+    elif was != is_now:
+        yield Difference(name, "its type is wider than it was", compatible=True)
     if old.fields[name].get("optional") and field.required:
         reason = "it may be absent in the run, and is required now"
         yield Difference(name, reason, compatible=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from keepset.contracts import Contract, compare
 from keepset.errors import SchemaError
@@ -10,6 +11,12 @@ from keepset.plan.guard import Mode
 from keepset.plan.rows import ContractRow
 from keepset.verdict.resume import Reason, weigh
 from keepset.verdict.status import Resume
+
+_OLD_CODE: Final = "Undo the change, or finish the run with the code that wrote it."
+_POLICY: Final = (
+    "The run can be read as it is. A strict store goes on only with the code that wrote it; "
+    "a new epoch is for new runs."
+)
 
 
 def shape_reasons(stored: ContractRow, contract: Contract) -> Iterator[Reason]:
@@ -37,13 +44,10 @@ def _changes(stored: ContractRow, contract: Contract) -> Iterator[Reason]:
     verdict = Resume.AS_IS if differences.compatible else Resume.INCOMPATIBLE
     if contract.epoch and differences.compatible:
         verdict = Resume.POLICY
-    for sentence in differences.sentences:
-        yield Reason(
-            verdict,
-            "resume.other-shape",
-            sentence,
-            "Give the contract a new epoch, or finish the run with the code that wrote it.",
-        )
+    for difference in differences.ordered:
+        usual = _POLICY if verdict is Resume.POLICY else _OLD_CODE
+        reason = f"{difference.name}: {difference.reason}"
+        yield Reason(verdict, "resume.other-shape", reason, difference.hint or usual)
 
 
 def require_contract(stored: ContractRow, contract: Contract, mode: Mode) -> None:

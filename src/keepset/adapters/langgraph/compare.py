@@ -116,12 +116,12 @@ def _changed_kinds(at: Standing, now: Present) -> Iterator[Reason]:
             )
 
 
-def _changed(channel: str, how: str) -> Reason:
+def _changed(channel: str, how: str, hint: str = "") -> Reason:
     return _stops(
         SchemaError(
             f"channel {channel} is not what it was: {how}",
             code="langgraph.channel-changed",
-            hint=f"Give the new channel another name, or {_OLD_CODE}.",
+            hint=hint or f"Give the new channel another name, or {_OLD_CODE}.",
         )
     )
 
@@ -141,7 +141,7 @@ def _changed_types(at: Standing, now: Present, nodes: frozenset[str]) -> Iterato
     for difference in compare(canonical(stored), contract).changed:
         name = difference.name
         if not difference.compatible and name in at.values and name in read:
-            yield _changed(name, difference.reason)
+            yield _changed(name, difference.reason, difference.hint)
 
 
 def _lost(at: Standing, now: Present, nodes: frozenset[str]) -> Iterator[Reason]:
