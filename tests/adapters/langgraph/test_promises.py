@@ -160,6 +160,19 @@ def test_a_graph_that_is_not_bound_has_exact_checkpoints_with_sync_and_else_one_
     assert len(told) == (0 if exact else 1)
 
 
+def test_a_graph_that_is_not_bound_tells_it_once_under_the_durability_that_nobody_chose(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with KeepsetSaver("memory:") as keeper, caplog.at_level(logging.WARNING, "keepset"):
+        graph = attached(keeper, given_by(lambda _: {"text": "a"}, lambda _: {}), bound=False)
+        graph.update_state(CONFIG, {"text": "by hand"})
+        assert caplog.messages == []
+        for _ in range(2):
+            graph.invoke({"log": []}, CONFIG)
+    (told,) = caplog.messages
+    assert 'not bound to its saver: with durability="async"' in told
+
+
 def ran_after(durability: Any, *, bound: bool) -> list[str]:
     """Return what cannot be stored from a node; give the nodes that ran after it."""
     ran: list[str] = []

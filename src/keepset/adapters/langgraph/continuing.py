@@ -18,6 +18,7 @@ from langgraph.types import Command
 from keepset.adapters.langgraph.address import Address
 from keepset.adapters.langgraph.checkpoints import GRAPH, OWN, SEEN, VERSIONS
 from keepset.adapters.langgraph.compare import Present, Standing, reasons
+from keepset.adapters.langgraph.executing import EXECUTION, Execution, execution_of
 from keepset.adapters.langgraph.graph import Structure, read_structure, structure_of_graph
 from keepset.adapters.langgraph.needs import Needs
 from keepset.adapters.langgraph.renaming import (
@@ -39,9 +40,6 @@ from keepset.verdict.resume import Reason, weigh
 from keepset.verdict.status import Resume
 
 T = TypeVar("T")
-
-RESUMING: Final = "__keepset_resuming"
-"""Key of a configurable: whether a bound graph was called to go on, and not with a new input."""
 
 _NESTED: Final = "__pregel_task_id"
 _NESTED_RESUMING: Final = "__pregel_resuming"
@@ -129,7 +127,8 @@ class Graphs:
         configurable = dict(configurable_of(config))
         if _NESTED in configurable:
             return given, config
-        configurable[RESUMING] = given is None or isinstance(given, Command)
+        resuming = given is None or isinstance(given, Command)
+        configurable[EXECUTION] = Execution(resuming=resuming)
         if isinstance(given, Command) and (answers := answers_in(given.resume)):
             given = replace(given, resume=Answers(answers, self._former))
         return given, {**(config or {}), "configurable": configurable}
@@ -263,8 +262,10 @@ def configurable_of(config: Mapping[str, Any] | None) -> Mapping[str, Any]:
 def is_resuming(config: Mapping[str, Any]) -> bool:
     """Tell whether a run goes on with what is next, and does not begin with a new input."""
     configurable = config.get("configurable") or {}
-    key = _NESTED_RESUMING if _NESTED in configurable else RESUMING
-    return bool(configurable.get(key, True))
+    if _NESTED in configurable:
+        return bool(configurable.get(_NESTED_RESUMING, True))
+    execution = execution_of(config)
+    return execution is None or execution.resuming
 
 
 def without_tasks(namespace: str) -> str:

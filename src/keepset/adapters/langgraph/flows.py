@@ -21,8 +21,10 @@ from keepset.adapters.langgraph.checkpoints import (
     source_of,
     status_of,
 )
+from keepset.adapters.langgraph.executing import execution_of
 from keepset.adapters.langgraph.taking import stored_at, take_over
 from keepset.adapters.langgraph.threads import Threads
+from keepset.errors import KeepsetError
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.record import Header
 from keepset.plan.requests import Flow
@@ -41,8 +43,30 @@ def put(
     metadata: Mapping[str, Any],
     keys: Collection[str],
 ) -> Flow[dict[str, Any]]:
-    """Store a checkpoint, and give the config that names it."""
+    """Store a checkpoint, and give the config that names it.
+
+    A call of a bound graph that hands over one that is refused is stopped before its next node.
+    """
     asked = address(config)
+    try:
+        yield from _put(threads, config, asked, checkpoint, metadata, keys=keys)
+    except KeepsetError as error:
+        execution = execution_of(config)
+        if execution is not None:
+            execution.refuse(asked, error)
+        raise
+    return config_of(asked.thread, asked.namespace, checkpoint["id"])
+
+
+def _put(  # noqa: PLR0913 - what LangGraph hands over, and who asks
+    threads: Threads,
+    config: Mapping[str, Any],
+    asked: Address,
+    checkpoint: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+    *,
+    keys: Collection[str],
+) -> Flow[None]:
     to, thread = threads.located(asked), threads.thread(asked.thread)
     yield from take_over(threads, thread)
     threads.tell_if_inexact(config)
@@ -64,7 +88,6 @@ def put(
         follows = to.loop and not to.addressed and source not in _BRANCHING
         step = HostStep(to.namespace, to.checkpoint, header, values, follows)
         yield from thread.writer.append(step, surface)
-    return config_of(asked.thread, asked.namespace, checkpoint["id"])
 
 
 def _graphs(threads: Threads, to: Address) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -29,6 +29,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from keepset.adapters.langgraph.checkpoints import ASKED, damaged
 from keepset.adapters.langgraph.continuing import Bounded
+from keepset.adapters.langgraph.executing import execution_of
 from keepset.adapters.langgraph.needs import code_of, function_of
 from keepset.contracts import Field, Keep
 from keepset.errors import SchemaError, UsageError
@@ -157,8 +158,15 @@ class Questions:
             node: Its node, or the name of its function.
             code: The code of its own function.
             config: Its config.
+
+        Raises:
+            KeepsetError: A checkpoint before it was refused: the task does not begin.
         """
         configurable = (config or {}).get("configurable") or {}
+        execution = execution_of(config)
+        if execution is not None:
+            namespace = str(configurable.get("checkpoint_ns") or "")
+            execution.require_saved(str(configurable.get("thread_id")), namespace)
         known = _known_to(configurable.get(SAVER))
         if config is None or known is None or not {_SCRATCHPAD, _TASK} <= configurable.keys():
             yield config

@@ -12,7 +12,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypedDict
 
-from keepset.adapters.langgraph.address import Address
+from keepset.adapters.langgraph.address import RUNTIME, Address
+from keepset.adapters.langgraph.advice import advised
 from keepset.adapters.langgraph.checkpoints import OWN_FIELDS
 from keepset.adapters.langgraph.elsewhere import Fallback
 from keepset.adapters.langgraph.protocol import Binding
@@ -29,8 +30,6 @@ from keepset.run.services import Services
 _log = logging.getLogger("keepset")
 
 _DURABILITY = "__pregel_durability"
-_UNKNOWN = "codec.unknown-type"
-_BIND = "A class that the graph's schemas name is known once the graph is bound: saver.bind(graph)."
 _INEXACT = frozenset({"async", "exit"})
 _REMEMBERED = 4096
 """Of how many threads something is remembered; what lies in a thread has a bound of its own."""
@@ -71,12 +70,10 @@ class Thread:
             with placed(place, self._services.scanner):
                 yield
         except KeepsetError as error:
-            if error.code == _UNKNOWN and not self._bound:
-                hint = f"{error.hint} {_BIND}"
-                raise PolicyError(error.message, code=error.code, hint=hint) from None
+            said = advised(error, bound=self._bound)
             if isinstance(error, PolicyError | UsageError):
-                raise
-            raise error.within(place) from error.__cause__
+                raise said from (error.__cause__ if said is error else None)
+            raise said.within(place) from error.__cause__
 
 
 class Threads:
@@ -150,7 +147,9 @@ class Threads:
 
     def tell_if_inexact(self, config: Mapping[str, Any]) -> None:
         """Say once that checkpoints of a graph that is not bound may show what came later."""
-        durability = (config.get("configurable") or {}).get(_DURABILITY)
+        configurable = config.get("configurable") or {}
+        usual = "async" if RUNTIME in configurable else None  # LangGraph says it if it was chosen
+        durability = configurable.get(_DURABILITY, usual)
         if self.binding is None and durability in _INEXACT and not self._told:
             self._told = True
             _log.warning(
