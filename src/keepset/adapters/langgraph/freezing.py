@@ -27,6 +27,7 @@ from langgraph.channels.base import BaseChannel
 from langgraph.errors import InvalidUpdateError
 
 from keepset.adapters.langgraph.admitting import Admission
+from keepset.adapters.langgraph.advice import advised
 from keepset.adapters.langgraph.host import DeltaChannel, Overwrite
 from keepset.adapters.langgraph.restoring import START, left_out
 from keepset.codec import Codec
@@ -80,7 +81,7 @@ class Keeper:
             self.codec.pack(left_out(self.contract, channel, value), (channel,))
         except PolicyError as error:
             if error.code != _SECRET:  # the saver withholds it
-                raise
+                raise advised(error, bound=True) from error.__cause__
 
     def picture(self, channel: str, value: Any, before: Pictured | None) -> Any:
         """Give what a checkpoint has of a channel's value: a picture, or what cannot change.
@@ -97,7 +98,7 @@ class Keeper:
             return before.then(kept, (channel,))
         except PolicyError as error:
             if error.code != _SECRET:
-                raise
+                raise advised(error, bound=True) from error.__cause__
         return deepcopy(kept)
 
 

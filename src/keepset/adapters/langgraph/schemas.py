@@ -16,8 +16,9 @@ from langgraph.channels import UntrackedValue
 from langgraph.channels.base import BaseChannel
 from langgraph.pregel import Pregel
 
+from keepset.adapters.langgraph.structured import answers_of
 from keepset.contracts import Contract, Drop, Field, Keep, Rule
-from keepset.contracts.classes import named_classes, same_name
+from keepset.contracts.classes import Named, named_classes, same_name
 from keepset.contracts.contract import name_and_epoch
 from keepset.contracts.fields import STATES, read_fields
 from keepset.contracts.hints import Hint, hints_of, missing_name, unwrap
@@ -82,8 +83,7 @@ def contract_of_graph(graph: Pregel[Any, Any, Any, Any]) -> Contract:
         if problem.severity == "error":
             raise problem.as_error(name)
     structure = structure_of(fields.values())
-    whole = [Field(ROOT, schema, Keep(), declared=True, required=False) for schema in schemas]
-    known = named_classes([*(one.field for one in declared), *whole, *_typed(graph)])
+    known = _known(graph, declared, schemas)
     for problem in same_name(known):
         raise problem.as_error(name)
     return Contract(
@@ -95,6 +95,20 @@ def contract_of_graph(graph: Pregel[Any, Any, Any, Any]) -> Contract:
         shape=shape_of(structure),
         _named=known,
     )
+
+
+def _known(
+    graph: Pregel[Any, Any, Any, Any], declared: list[Declared], schemas: list[Any]
+) -> tuple[Named, ...]:
+    """Give the classes that schemas name, and those of an agent's answers whose names are free."""
+    whole = [Field(ROOT, schema, Keep(), declared=True, required=False) for schema in schemas]
+    known = named_classes([*(one.field for one in declared), *whole, *_typed(graph)])
+    free: dict[str, Named] = {}
+    for named in named_classes(answers_of(graph)):
+        free.setdefault(named.name, named)
+    for named in known:
+        free.pop(named.name, None)
+    return (*known, *free.values())
 
 
 def _unsound(declared: list[Declared], fields: Mapping[str, Field]) -> Iterator[Problem]:

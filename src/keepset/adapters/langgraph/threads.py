@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypedDict
 
 from keepset.adapters.langgraph.address import RUNTIME, Address
+from keepset.adapters.langgraph.advice import advised
 from keepset.adapters.langgraph.checkpoints import OWN_FIELDS
 from keepset.adapters.langgraph.elsewhere import Fallback
 from keepset.adapters.langgraph.protocol import Binding
@@ -29,8 +30,6 @@ from keepset.run.services import Services
 _log = logging.getLogger("keepset")
 
 _DURABILITY = "__pregel_durability"
-_UNKNOWN = "codec.unknown-type"
-_BIND = "A class that the graph's schemas name is known once the graph is bound: saver.bind(graph)."
 _INEXACT = frozenset({"async", "exit"})
 _REMEMBERED = 4096
 """Of how many threads something is remembered; what lies in a thread has a bound of its own."""
@@ -71,12 +70,10 @@ class Thread:
             with placed(place, self._services.scanner):
                 yield
         except KeepsetError as error:
-            if error.code == _UNKNOWN and not self._bound:
-                hint = f"{error.hint} {_BIND}"
-                raise PolicyError(error.message, code=error.code, hint=hint) from None
+            said = advised(error, bound=self._bound)
             if isinstance(error, PolicyError | UsageError):
-                raise
-            raise error.within(place) from error.__cause__
+                raise said from (error.__cause__ if said is error else None)
+            raise said.within(place) from error.__cause__
 
 
 class Threads:
