@@ -30,6 +30,25 @@ def test_a_text_that_grew_large_by_and_by_survives_a_pruning(url: str) -> None:
         assert store.verify().problems == ()
 
 
+def test_a_large_value_in_pieces_survives_a_pruning_and_its_pieces_go_with_it(url: str) -> None:
+    image, output = "i" * 90_000, "one line of a tool, " * 5_000
+    with ks.open(url, compression=False) as store:
+        run = store.run(Chat, "r")
+        for number in range(6):
+            run.save("step", {"anything": [{"n": number, "image": image, "log": output}]})
+        kept = {"anything": [{"n": 6, "image": image}]}
+        run.save("step", kept)
+        before = dict(store.stats().bytes_by_field)["blobs"]
+        store.prune("r", keep_latest=2)
+        assert store.run(Chat, "r").state == kept
+        assert store.verify().problems == ()
+        store.prune("r", keep_latest=1)
+        assert store.run(Chat, "r").state == kept
+        assert dict(store.stats().bytes_by_field)["blobs"] < before - len(output) + 1_000
+        run.save("again", kept)
+        assert store.verify().problems == ()
+
+
 def test_large_values_that_nothing_refers_to_any_more_go(url: str) -> None:
     with ks.open(url) as store:
         run = store.run(Chat, "r")

@@ -59,6 +59,10 @@ class Blobs(Mapping[bytes, Any]):
     def __getitem__(self, digest: bytes) -> Any:
         return self._codec.unpack(self._packed[digest])
 
+    def __contains__(self, digest: object) -> bool:
+        # Not by looking it up: a long text, of which others are put together, is no packed value.
+        return digest in self._packed
+
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._packed)
 
