@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -35,8 +36,9 @@ def compile_graph(
         options: What ``builder.compile`` takes, but for ``checkpointer``.
 
     Raises:
-        UsageError: ``langgraph.checkpointer`` where another checkpointer is given as well, or a
-            saver with a fallback; and what the store's URL may be refused for.
+        UsageError: ``langgraph.not-a-builder``; ``langgraph.checkpointer`` where another
+            checkpointer is given as well, or a saver with a fallback; and what the store's URL may
+            be refused for.
         SchemaError: The graph's schemas are unsound; see `KeepsetSaver.bind`.
         StoreError: The place refuses.
     """
@@ -52,6 +54,17 @@ def compile_graph(
             code="langgraph.checkpointer",
             hint="Give it to the saver: KeepsetSaver(url, fallback=…).",
         )
+    if not isinstance(builder, StateGraph):
+        raise UsageError(
+            f"{type(builder).__name__} is no builder of a graph",
+            code="langgraph.not-a-builder",
+            hint="What others compiled is bound instead: graph = KeepsetSaver(url).bind(graph).",
+        )
     graph = builder.compile(**options)
     saver = store if isinstance(store, KeepsetSaver) else KeepsetSaver(store, fallback=fallback)
-    return saver.bind(graph, renamed=renamed, on_changed_interrupt=on_changed_interrupt)
+    with ExitStack() as opened:
+        if saver is not store:
+            opened.callback(saver.close)
+        bound = saver.bind(graph, renamed=renamed, on_changed_interrupt=on_changed_interrupt)
+        opened.pop_all()  # it is bound: its user closes it
+    return bound

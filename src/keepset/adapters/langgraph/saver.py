@@ -14,6 +14,7 @@ from keepset.adapters.langgraph import flows, removing
 from keepset.adapters.langgraph.binding import GraphBinding, require_graph
 from keepset.adapters.langgraph.elsewhere import Fallback
 from keepset.adapters.langgraph.listing import Listing, channel_history, query
+from keepset.adapters.langgraph.options import metadata_names, named_types
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.adapters.langgraph.resumable import can_resume
 from keepset.adapters.langgraph.threads import Threads, registry
@@ -64,16 +65,18 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
                 written here alone. It is not closed with this one.
 
         Raises:
-            UsageError: The URL or an option is not known; ``langgraph.fallback``: it is no saver.
+            UsageError: The URL or an option is not known, ``langgraph.types``,
+                ``langgraph.metadata-keys``; ``langgraph.fallback``: it is no saver.
             StoreError: The place refuses.
         """
         super().__init__()
+        # The store is opened last: what is refused before leaves nothing open.
+        self._keys = metadata_names(metadata_keys)
+        known = registry(host_types(), named_types(types))
+        elsewhere = None if fallback is None else Fallback(fallback, self._keys)
         self._owned = isinstance(store, str)
         self._services = _services(store, tenant, mode)
-        named = types if isinstance(types, Mapping) else {cls.__qualname__: cls for cls in types}
-        self._keys = tuple(metadata_keys)
-        elsewhere = None if fallback is None else Fallback(fallback, self._keys)
-        self._threads = Threads(self._services, registry(host_types(), named), elsewhere)
+        self._threads = Threads(self._services, known, elsewhere)
 
     @property
     def binding(self) -> Binding | None:
