@@ -34,6 +34,9 @@ class Later(Mapping[str, T]):
             self._makers.pop(name, None)
         return self._made[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._made or name in self._makers
+
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys([*self._makers, *self._made]))
 

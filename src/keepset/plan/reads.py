@@ -193,6 +193,17 @@ class ReadWrites(Read[tuple[WriteRow, ...]]):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadStanding(Read[str]):
+    """Read where a run stands since a checkpoint: what its newest write says that says so.
+
+    Empty where none does, and the checkpoint's own status is what counts.
+    """
+
+    line: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Everything:
     """All that is stored of one run.
 

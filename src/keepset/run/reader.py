@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 from keepset.codec import Codec
@@ -11,13 +12,14 @@ from keepset.plan.chains import Chains, gather
 from keepset.plan.lines import parent_of
 from keepset.plan.pieces import read_large
 from keepset.plan.project import is_pin
-from keepset.plan.reads import FindRun, Found, Load, Loaded
+from keepset.plan.reads import FindRun, Found, Load, Loaded, ReadStanding
 from keepset.plan.rebuild import Blobs, rebuild
 from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, RunKey, RunRow, StepRow
 from keepset.plan.search import locate, newest_headers
 from keepset.run.checkpoint import Checkpoint, View, as_checkpoint
 from keepset.run.services import Services
+from keepset.verdict.status import Status
 
 
 class Reader:
@@ -87,6 +89,9 @@ class Reader:
     def history(self, branch: int | None, limit: int | None) -> Flow[list[Checkpoint]]:
         """The checkpoints of a line and of its past, newest first.
 
+        The newest one has the status in which the run has been since: what was written after it
+        may say that it has paused or failed.
+
         Args:
             branch: The line's branch; None for the newest line.
             limit: How many at the most; None for all.
@@ -110,9 +115,15 @@ class Reader:
         while line is not None and (limit is None or len(found) < limit):
             left = None if limit is None else limit - len(found)
             rows = yield from newest_headers(line.id, until, left)
+            if rows and not found:
+                rows[0] = yield from self._standing(line, rows[0])
             found += [as_checkpoint(row, line, self.codec) for row in rows]
             until, line = line.parent_seq, parent_of(line, {row.id: row for row in lines})
         return found
+
+    def _standing(self, line: LineRow, row: StepRow) -> Generator[Request, Any, StepRow]:
+        status = yield ReadStanding(line.id, row.seq)
+        return replace(row, status=status) if status in tuple(Status) else row
 
     def branches(self) -> Flow[list[int]]:
         """The branches of the run's lines, in order."""

@@ -118,6 +118,10 @@ SELECT task, path, ordinal, channel, value, digest, status
 FROM write WHERE step = :step AND ordinal <> -2147483648 ORDER BY path, task, ordinal
 """
 
+STANDING: Final = """
+SELECT status FROM write WHERE step = :step AND status <> '' ORDER BY id DESC LIMIT 1
+"""
+
 BUNDLE: Final = """
 SELECT task, path, ordinal, channel, value, digest, status
 FROM write WHERE step >= :step AND step < :high AND ordinal = -2147483648 ORDER BY step LIMIT 1

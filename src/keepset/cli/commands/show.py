@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from keepset.plan.rows import RunRow
 
 WIDTH = 150
+OWN = "#"
+"""Stands in the names of fields that a host's adapter keeps beside those of the state."""
 LISTED = 20
 """Checkpoints that are listed where not all are asked for."""
 
@@ -167,15 +169,26 @@ def _print(shown: Shown) -> None:
         f"step {checkpoint.seq}{line}, {checkpoint.status}, {iso(checkpoint.at)},"
         f" {output.one_row(checkpoint.step)}\n"
     )
-    rows = [(name, one_line(value, WIDTH)) for name, value in shown.fields.items()]
+    output.table(("field", "value"), _rows(shown))
+    _print_lines(shown)
+    _print_checkpoints(shown)
+
+
+def _rows(shown: Shown) -> list[tuple[str, str]]:
+    """Give fields and values; what a host's adapter keeps for itself is one row until revealed."""
+    own = [name for name in shown.masked if OWN in name]
+    rows = [(n, one_line(v, WIDTH)) for n, v in shown.fields.items() if n not in own]
+    if own:
+        host = own[0].partition(OWN)[0]
+        rows.append(
+            (f"({host})", f"({counted(len(own), 'field')} of its own; --reveal shows them)")
+        )
     rows += [(name, f"(not stored: {look.named_rule(r)})") for name, r in shown.absent.items()]
     if shown.metadata == MASKED:
         rows.append(("(metadata)", "(masked; --reveal shows it)"))
     elif shown.metadata:
         rows.append(("(metadata)", one_line(shown.metadata, WIDTH)))
-    output.table(("field", "value"), rows)
-    _print_lines(shown)
-    _print_checkpoints(shown)
+    return rows
 
 
 def _print_lines(shown: Shown) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.plan.packing import NO_PACKS, pack_segments
-from keepset.plan.reads import ListRuns, ReadSizes
+from keepset.plan.reads import ListRuns, ReadSizes, ReadStanding
 from keepset.plan.rows import ContractRow, RunSummary, WriteRow
 from keepset.plan.steps import remembered
 from keepset.plan.writes import PutWrites
@@ -68,9 +68,11 @@ class ListingClaims(Claims):
                     backend.execute(PutWrites(scribe.fence, scribe.line_id, 2, (one,)))
                 (row,) = backend.execute(ListRuns(TENANT, status=stands))
                 assert (row.status, row.checkpoint) == (stands, "checkpoint-2")
+                assert backend.execute(ReadStanding(scribe.line_id, 2)) == stands
                 assert not backend.execute(ListRuns(TENANT, status="done"))
             scribe.save()
             assert _ids(backend, ListRuns(TENANT, status="paused")) == []
+            assert backend.execute(ReadStanding(scribe.line_id, 3)) == ""
 
     def test_a_fresh_fork_is_listed_with_its_fork_point(self, tmp_path: Path) -> None:
         """Packed or not, since that is where a resume goes on; pages and filters see it so."""

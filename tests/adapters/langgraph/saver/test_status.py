@@ -11,6 +11,7 @@ from langgraph.types import Command, interrupt
 
 import keepset as ks
 from keepset.langgraph import KeepsetSaver
+from tests.cli.terminal import say
 
 BROKEN = "the line is dead"
 
@@ -44,6 +45,7 @@ def _stands(store: ks.Store) -> str:
     assert [one.run.key.run_id for one in store.runs(status=run.status)] == ["thread"]
     others = {"running", "paused", "failed", "done"} - {run.status}
     assert not [one for status in others for one in store.runs(status=status)]
+    assert store.inspect("thread").history(1)[0].status == run.status
     return run.status
 
 
@@ -67,3 +69,18 @@ def test_a_thread_that_waits_for_an_answer_is_listed_as_paused(
         broken.clear()
         graph.invoke(None, config, durability="sync")
         assert _stands(store) == "done"
+
+
+def test_a_look_at_a_thread_says_the_same_and_hides_what_is_langgraphs_own(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    with ks.open(url) as store:
+        _graph(KeepsetSaver(store), []).invoke(
+            {}, {"configurable": {"thread_id": "thread"}}, durability="sync"
+        )
+    said = say("show", "thread", "--store", url)
+    assert (said.code, "paused" in said.out) == (0, True)
+    assert "langgraph#" not in said.out
+    assert "fields of its own" in said.out
+    assert "langgraph#versions" in say("show", "thread", "--store", url, "--reveal").out

@@ -19,6 +19,7 @@ from keepset.backends.sqlite.operations.reading import (
     read_blobs,
     read_everything,
     read_sizes,
+    read_standing,
     read_writes,
 )
 from keepset.backends.sqlite.operations.removing import delete, rewrite
@@ -39,6 +40,7 @@ _OPERATIONS: Mapping[type[Plan[Any]], Callable[[Any], Steps[Any]]] = {
     reads.ListRuns: list_runs,
     reads.ReadBlobs: read_blobs,
     reads.ReadWrites: read_writes,
+    reads.ReadStanding: read_standing,
     reads.ReadEverything: read_everything,
     reads.ReadSizes: read_sizes,
     writes.Save: save,

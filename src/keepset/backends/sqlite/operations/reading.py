@@ -16,6 +16,7 @@ from keepset.plan.reads import (
     ReadBlobs,
     ReadEverything,
     ReadSizes,
+    ReadStanding,
     ReadWrites,
     Sizes,
 )
@@ -47,6 +48,12 @@ def read_writes(plan: ReadWrites) -> Steps[tuple[WriteRow, ...]]:
     rows = yield Statement(queries.WRITES, at)
     bundles = yield Statement(queries.BUNDLE, at)
     return tuple(WriteRow(*row) for row in (*rows, *bundles))
+
+
+def read_standing(plan: ReadStanding) -> Steps[str]:
+    """Read where a run stands since a checkpoint."""
+    rows = yield Statement(queries.STANDING, {"step": step_id(plan.line, plan.seq)})
+    return rows[0][0] if rows else ""
 
 
 def read_everything(plan: ReadEverything) -> Steps[Everything]:
