@@ -11,7 +11,6 @@ from langgraph.types import Command, interrupt
 
 import keepset as ks
 from keepset.langgraph import KeepsetSaver
-from tests.cli.terminal import say
 
 BROKEN = "the line is dead"
 
@@ -69,18 +68,3 @@ def test_a_thread_that_waits_for_an_answer_is_listed_as_paused(
         broken.clear()
         graph.invoke(None, config, durability="sync")
         assert _stands(store) == "done"
-
-
-def test_a_look_at_a_thread_says_the_same_and_hides_what_is_langgraphs_own(
-    tmp_path: Path,
-) -> None:
-    url = f"sqlite:///{tmp_path / 'runs.db'}"
-    with ks.open(url) as store:
-        _graph(KeepsetSaver(store), []).invoke(
-            {}, {"configurable": {"thread_id": "thread"}}, durability="sync"
-        )
-    said = say("show", "thread", "--store", url)
-    assert (said.code, "paused" in said.out) == (0, True)
-    assert "langgraph#" not in said.out
-    assert "fields of its own" in said.out
-    assert "langgraph#versions" in say("show", "thread", "--store", url, "--reveal").out
