@@ -28,11 +28,14 @@ OTHER_PROCESS = """
 import sqlite3, sys
 c = sqlite3.connect(sys.argv[1], isolation_level=None)
 c.execute("PRAGMA cache_size = -20000")
-c.execute("SELECT sum(length(changes)) FROM step").fetchall()
 print("ready", flush=True)
 sys.stdin.readline()
+c.execute("SELECT sum(length(changes)) FROM step").fetchall()
+print("seen", flush=True)
+sys.stdin.readline()
 c.execute("PRAGMA secure_delete = ON")
-c.execute("UPDATE step SET name = name || '.'")
+c.execute("UPDATE step SET at = at + 1")
+print("changed", flush=True)
 c.close()
 """
 
@@ -144,22 +147,52 @@ def test_without_it_some_gaps_do(path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert found
 
 
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_page_that_another_process_remembers_does_not_come_back(
-    backend: SQLiteBackend, path: Path
+    backend: SQLiteBackend, path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has the pages in memory as they were, and changes every row of them afterwards."""
-    seed = 3
+    """It reads all pages before they are overwritten, and changes each right after."""
     _grown_side_by_side(backend, seed)
     command = [sys.executable, "-c", OTHER_PROCESS, str(path)]
+    overwrite, go_on = gaps._overwrite, gaps.overwrite_gaps
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdin
-        assert other.stdout
-        assert other.stdout.readline() == b"ready\n"
+        ours, theirs = other.stdin, other.stdout
+        assert ours
+        assert theirs
+        told = [theirs.readline()]
+
+        def ask() -> None:
+            ours.write(b"go on\n")
+            ours.flush()
+            told.append(theirs.readline())
+
+        def after_it_has_read(*arguments: Any, **more: Any) -> bool:
+            if len(told) == 1:
+                ask()
+            return overwrite(*arguments, **more)
+
+        def before_it_changes(*arguments: Any) -> int | None:
+            page = go_on(*arguments)
+            if len(told) == 2:
+                ask()
+            return page
+
+        monkeypatch.setattr(gaps, "_overwrite", after_it_has_read)
+        monkeypatch.setattr(erasing, "overwrite_gaps", before_it_changes)
         _delete(backend, "run-1")
-        other.communicate(b"go\n", timeout=60)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    assert _left(path) == 0
+        assert told == [b"ready\n", b"seen\n", b"changed\n"]
+    assert _left(path) + path.with_name("runs.db-wal").read_bytes().count(PLANTED) == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_page_that_the_store_itself_remembers_does_not_come_back(
+    backend: SQLiteBackend, path: Path, seed: int
+) -> None:
+    _grown_side_by_side(backend, seed)
+    _delete(backend, "run-1")
+    update = "UPDATE step SET name = name || '.'"
+    backend._writer.execute(lambda connection: connection.execute(update).rowcount)
+    assert _left(path) + path.with_name("runs.db-wal").read_bytes().count(PLANTED) == 0
 
 
 def test_two_stores_on_one_file_keep_their_locks(path: Path) -> None:

@@ -122,7 +122,7 @@ def overwrite_gaps(
         sqlite3.Error: SQLite refuses.
         OSError: The file cannot be read or written.
     """
-    connection.execute("PRAGMA shrink_memory")
+    connection.execute("PRAGMA shrink_memory")  # its own pages, which its own changes keep
     try:
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
@@ -143,7 +143,6 @@ def overwrite_gaps(
             # Written as it was, which is a change to whoever holds pages all the same.
             connection.execute(f"PRAGMA user_version = {int(version)}")
             connection.execute("COMMIT")
-            connection.execute("PRAGMA shrink_memory")
         return some.stop
     finally:
         if connection.in_transaction:
