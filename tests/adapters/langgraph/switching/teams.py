@@ -12,8 +12,10 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command
 
-from tests.adapters.langgraph.saver.graphs import THREAD, seen
+import keepset as ks
+from tests.adapters.langgraph.saver.graphs import THREAD, outer, seen
 
 OLD = ("memory", "whole numbers", "sqlite")
 
@@ -92,3 +94,20 @@ def rows(path: Path) -> dict[str, list[Any]]:
 def on_loop(work: Callable[[], Any]) -> Any:
     """Run a coroutine function on an event loop of its own."""
     return asyncio.run(work())
+
+
+def live(saver: Any, thread: str = "t") -> Any:
+    """A thread with a fork, that waits for an answer in a graph inside."""
+    graph = outer(saver)
+    at = {"configurable": {"thread_id": thread}}
+    graph.invoke({"log": ["in"]}, at)
+    first = list(graph.get_state_history(at))[-1].config
+    graph.update_state(first, {"log": ["old"]}, as_node="a")
+    graph.invoke(None, at)
+    graph.invoke(Command(resume="yes"), at)
+    return graph
+
+
+def names(url: str) -> list[str]:
+    with ks.open(url) as store:
+        return [one.run.key.run_id for one in store.runs()]

