@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
@@ -12,8 +12,9 @@ from weakref import WeakKeyDictionary
 
 from keepset.contracts.admit import admitted
 from keepset.contracts.classes import Named, named_classes, same_name
-from keepset.contracts.fields import Field, read_fields, require_state
-from keepset.contracts.instances import build, values_of
+from keepset.contracts.fields import Field, read_fields, require_state, ruled
+from keepset.contracts.instances import build, refuse_unknown, values_of
+from keepset.contracts.rules import Rule
 from keepset.contracts.structure import shape_of, structure_of
 from keepset.errors import UsageError
 
@@ -105,6 +106,28 @@ class Contract:
             PolicyError: ``extract.path``, ``extract.failed`` or ``without.required``.
         """
         return admitted(self.fields, values, changed)
+
+    def with_rules(self, rules: Mapping[str, Rule]) -> Contract:
+        """Give a contract for the same state in which some fields have other rules.
+
+        Args:
+            rules: The new rule of each field that gets one.
+
+        Raises:
+            UsageError: ``state.unknown-field``.
+        """
+        refuse_unknown(self.fields, rules, self.name)
+        fields = {name: ruled(one, rules.get(name)) for name, one in self.fields.items()}
+        structure = structure_of(fields.values())
+        classes = (*named_classes(fields.values()), *self._named)
+        named = {(one.name, one.cls): one for one in classes}
+        return replace(
+            self,
+            fields=MappingProxyType(fields),
+            structure=structure,
+            shape=shape_of(structure),
+            _named=tuple(named.values()),
+        )
 
 
 def contract(*, name: str | None = None, epoch: int | None = None) -> Callable[[type[T]], type[T]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepset.contracts.forms import walk
@@ -108,6 +108,19 @@ def _field(member: Member) -> Field:
         metadata=member.metadata,
         make=member.make,
     )
+
+
+def ruled(field: Field, rule: Rule | None) -> Field:
+    """Give a field with another rule; the same field where there is none."""
+    if rule is None:
+        return field
+    beside = tuple(item for item in field.metadata if not isinstance(item, Rule))
+    default = field.default
+    if isinstance(field.rule, Drop) and field.rule.default is not MISSING:
+        default = MISSING  # it was the rule's; the state's own is made by `fill`
+    if isinstance(rule, Drop) and rule.default is not MISSING:
+        default = rule.default
+    return replace(field, rule=rule, declared=True, default=default, metadata=(*beside, rule))
 
 
 def _misdeclared(member: Member) -> Iterator[Problem]:

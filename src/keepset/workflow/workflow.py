@@ -65,7 +65,7 @@ class Workflow:
         """
         _require(store, Store, "run", "arun")
         run = store.run(self.contract, run_id, subject)
-        return drive(self._go(run.core, state), run.core.services.backend)
+        return drive(self.flow(run.core, state), run.core.services.backend)
 
     async def arun(
         self, store: AsyncStore, run_id: str, state: Any = None, subject: str | None = None
@@ -73,9 +73,10 @@ class Workflow:
         """See `run`."""
         _require(store, AsyncStore, "arun", "run")
         run = await store.run(self.contract, run_id, subject)
-        return await adrive(self._go(run.core, state), run.core.services.backend)
+        return await adrive(self.flow(run.core, state), run.core.services.backend)
 
-    def _go(self, core: RunCore, given: Any) -> Flow[Any]:
+    def flow(self, core: RunCore, given: Any) -> Flow[Any]:
+        """Give `run` as a flow over a run's operations, for those who build on them."""
         core.services.may_write()
         core.guard.require_declared(self.contract)
         state = yield from core.state()

@@ -1,0 +1,77 @@
+"""A value taken apart into leaves, so that two can be compared and what differs be named."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from keepset.codec import Codec, Path
+from keepset.errors import PolicyError
+
+_LONGEST: Final = 4_096
+"""Characters of a text above which a digest stands for it."""
+_DEEPEST: Final = 200
+_OPAQUE: Final = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One part of a value.
+
+    Attributes:
+        kind: Name of its type.
+        text: What it holds, or for a container how many parts; a digest where that is long, and
+            nothing for what has no bytes, such as a connection.
+    """
+
+    kind: str
+    text: str
+
+
+Leaves = dict[Path, Leaf]
+"""Leaves by path; a container has one of its own."""
+
+
+def leaves_of(value: Any, path: Path, codec: Codec) -> Leaves:
+    """Take a value apart.
+
+    Args:
+        value: Any value, live handles included.
+        path: Where it stands.
+        codec: Knows its classes; what it does not know is a leaf without a text.
+    """
+    return dict(_leaves(value, path, codec))
+
+
+def _leaves(value: Any, path: Path, codec: Codec) -> Iterator[tuple[Path, Leaf]]:
+    kind = type(value).__qualname__
+    if not isinstance(value, str | bytes) and len(path) < _DEEPEST:
+        try:
+            parts = codec.parts(value)
+            listed = None if parts is None else list(parts)
+        except PolicyError:
+            yield path, Leaf(kind, _OPAQUE)
+            return
+        if listed is not None:
+            yield path, Leaf(kind, f"{len(listed)} parts")
+            for element, part in listed:
+                yield from _leaves(part, (*path, element), codec)
+            return
+    yield path, Leaf(kind, _text(value, path, codec))
+
+
+def _text(value: Any, path: Path, codec: Codec) -> str:
+    if isinstance(value, str):
+        text = value
+    elif value is None or isinstance(value, bool | int | float):
+        text = repr(value)
+    else:
+        try:
+            text = f"#{hashlib.sha256(codec.pack(value, path)).hexdigest()}"
+        except PolicyError:
+            text = _OPAQUE
+    if len(text) <= _LONGEST:
+        return text
+    return f"#{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -1,0 +1,184 @@
+"""Carry out the lives of one trial: begin a run, end it at a point, resume it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from keepset.contracts import Drop, Extract, Keep, Refetch, Reopen, Rule, Scratch, Secret
+from keepset.errors import KeepsetError, PolicyError
+from keepset.prove.leaves import Leaves, leaves_of
+from keepset.prove.ports import LeftOut, Life, Progress, Script, Target
+from keepset.prove.trials import Failure, Outcome, Steps, Trial
+from keepset.prove.watch import Halted, Watch
+from keepset.store import Store
+
+_RESTORED: Final = (Reopen, Scratch, Secret)
+"""What is live, stale after a crash or secret is restored by its rule in every trial."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is proven, and the world in which it is.
+
+    Attributes:
+        target: The workflow.
+        script: What comes from outside while it runs.
+        world: Makes the outside world before a trial, in the current folder.
+        observe: Gives what happened outside, as plain data.
+        between: Changes the world between the end of one life and the next.
+        unstorable: Fields that no checkpoint takes, with the code why.
+    """
+
+    target: Target
+    script: Script
+    world: Callable[[], object] | None = None
+    observe: Callable[[], object] | None = None
+    between: Callable[[], object] | None = None
+    unstorable: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """What one life gave.
+
+    Attributes:
+        steps: The steps that began.
+        points: The points that it reached.
+        progress: What of the script was used at the last of them.
+        halted: Whether it ended at the point that was chosen.
+        state: The final state of a run that reached its end.
+        failure: How it failed.
+        changed: Fields whose rule restored another content.
+        unstorable: See `Outcome`.
+    """
+
+    steps: Steps
+    points: tuple[str, ...]
+    progress: Progress | None
+    halted: bool
+    state: Mapping[str, Any]
+    failure: Failure | None
+    changed: frozenset[str]
+    unstorable: tuple[str, str] | None
+
+
+def rules_of(experiment: Experiment, trial: Trial) -> dict[str, Rule]:
+    """Give the rule of each field in a trial."""
+    stuck = experiment.unstorable or {}
+    return {
+        name: _rule(field.rule, name, trial, name in stuck)
+        for name, field in experiment.target.fields.items()
+    }
+
+
+def _rule(declared: Rule, name: str, trial: Trial, stuck: bool) -> Rule:  # noqa: FBT001 - one of four
+    if name in trial.left_out:
+        return LeftOut()
+    if name in trial.by_rule:
+        return replace(declared, pin="report") if isinstance(declared, Refetch) else declared
+    if isinstance(declared, _RESTORED):
+        return declared
+    if stuck:
+        return LeftOut() if isinstance(declared, Keep | Extract | Drop) else declared
+    # In a store of its own a secret is stored: what it does to a run is what is looked at.
+    return Keep(secrets="allow")
+
+
+def first_life(
+    experiment: Experiment, trial: Trial, store: Store, halt: Callable[[Lived], None] | None = None
+) -> Lived:
+    """Make the world, begin the run and live until the trial's point, or to the end.
+
+    Args:
+        experiment: What is proven.
+        trial: What is tried.
+        store: An empty store.
+        halt: Ends the process at the point, once it has been handed what was lived until then.
+    """
+    if experiment.world is not None:
+        experiment.world()
+    life = Life(store, rules_of(experiment, trial), experiment.script)
+    return _live(experiment.target, life, trial.point, halt)
+
+
+def second_life(experiment: Experiment, trial: Trial, store: Store, first: Lived) -> Lived:
+    """Let time pass in the world, and resume the run to its end."""
+    if experiment.between is not None:
+        experiment.between()
+    since = first.progress or Progress()
+    life = Life(store, rules_of(experiment, trial), experiment.script, since)
+    return _live(experiment.target, life, None, None)
+
+
+def _live(
+    target: Target, life: Life, stop: str | None, halt: Callable[[Lived], None] | None
+) -> Lived:
+    def ended(**more: Any) -> Lived:
+        given: dict[str, Any] = {"halted": False, "state": {}, "failure": None, "unstorable": None}
+        given |= {"steps": watch.steps, "points": tuple(watch.points), **more}
+        return Lived(progress=watch.progress, changed=frozenset(watch.changed), **given)
+
+    def end() -> None:
+        if halt is not None:
+            halt(ended(halted=True))
+
+    watch = Watch(stop, end)
+    try:
+        state = target.live(life, watch)
+    except Halted:
+        return ended(halted=True)
+    except Exception as error:  # noqa: BLE001 - whatever a step raises is what is looked at
+        return ended(failure=_failure(error, watch), unstorable=_unstorable(error, target))
+    return ended(state=dict(state))
+
+
+def _failure(error: Exception, watch: Watch) -> Failure:
+    code = error.code if isinstance(error, KeepsetError) else ""
+    return Failure(type(error).__qualname__, watch.at, code)
+
+
+def _unstorable(error: Exception, target: Target) -> tuple[str, str] | None:
+    """Say which field a checkpoint was refused for, by the path in the error's message."""
+    if not isinstance(error, PolicyError):
+        return None
+    named = re.findall(r"([\w.]+?)(?=[:.\[])", error.message)
+    return next(((name, error.code) for name in named if name in target.fields), None)
+
+
+def outcome_of(experiment: Experiment, lives: list[Lived], began: float) -> Outcome:
+    """Put the lives of a trial together, and look at the world.
+
+    Args:
+        experiment: What is proven.
+        lives: One or two.
+        began: Moment of the monotonic clock at which the trial began.
+    """
+    last = lives[-1]
+    codec = experiment.target.codec
+    state: Leaves = {}
+    for name, value in last.state.items():
+        state |= leaves_of(value, (name,), codec)
+    seen = None if experiment.observe is None else experiment.observe()
+    return Outcome(
+        steps=tuple(group for life in lives for group in life.steps),
+        points=lives[0].points,
+        state=state,
+        world={} if seen is None else leaves_of(seen, ("world",), codec),
+        failure=last.failure,
+        changed=last.changed,
+        unstorable=next((life.unstorable for life in lives if life.unstorable), None),
+        seconds=time.monotonic() - began,
+    )
+
+
+def carry_out(experiment: Experiment, trial: Trial, store: Store) -> Outcome:
+    """Carry out a trial in this process: what resumes is a fresh instance in the same process."""
+    began = time.monotonic()
+    lives = [first_life(experiment, trial, store)]
+    if lives[0].halted:
+        lives.append(second_life(experiment, trial, store, lives[0]))
+    return outcome_of(experiment, lives, began)

@@ -1,0 +1,68 @@
+"""One trial: a run that is ended at a point and resumed, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from keepset.prove.leaves import Leaves
+
+Steps = tuple[tuple[str, ...], ...]
+"""Names of steps; those that run side by side stand together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is tried.
+
+    Attributes:
+        point: Id of the point at which the first life ends; None for a run that is not ended.
+        left_out: Ids of the fields that are never stored.
+        by_rule: Ids of the fields that go by the rule that is declared for them; all others are
+            stored as they are, where they can be.
+        number: Tells repetitions of one trial apart.
+    """
+
+    point: str | None = None
+    left_out: frozenset[str] = frozenset()
+    by_rule: frozenset[str] = frozenset()
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a run ended that did not reach its end.
+
+    Attributes:
+        kind: The exception's type, or ``timeout`` or ``exit`` for a process that never answered.
+        steps: The steps that were under way.
+        code: Our own code where the error is one of keepset's.
+    """
+
+    kind: str
+    steps: tuple[str, ...] = ()
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a trial.
+
+    Attributes:
+        steps: Those that began, in both lives.
+        points: Ids of the points that the first life reached.
+        state: The final state; empty where a life failed.
+        world: What `observe` gave.
+        failure: How it failed; None where the run reached its end.
+        changed: Fields whose rule restored another content than was there.
+        unstorable: The field because of which a checkpoint was refused, and the code why.
+        seconds: How long it took.
+    """
+
+    steps: Steps = ()
+    points: tuple[str, ...] = ()
+    state: Leaves = field(default_factory=dict)
+    world: Leaves = field(default_factory=dict)
+    failure: Failure | None = None
+    changed: frozenset[str] = frozenset()
+    unstorable: tuple[str, str] | None = None
+    seconds: float = 0.0
