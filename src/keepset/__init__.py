@@ -3,6 +3,8 @@
 It decides what belongs in a checkpoint, proves it, stores only that, and gives it a lifetime.
 """
 
+from typing import TYPE_CHECKING
+
 from keepset.codec import BlobRef, StoredError, Withheld, decode, encode, register
 from keepset.contracts import (
     Contract,
@@ -25,6 +27,20 @@ from keepset.verdict.field import FieldVerdict, Verdicts
 from keepset.verdict.resume import Reason, ResumeReport
 from keepset.verdict.status import Resume, Status
 from keepset.workflow import Workflow
+
+if TYPE_CHECKING:
+    from keepset import langgraph as langgraph
+    from keepset import testing as testing
+else:
+
+    def __getattr__(name: str) -> object:
+        """Import a public module when it is first asked for: only some programs need it."""
+        if name not in ("langgraph", "testing"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module  # noqa: PLC0415 - the same
+
+        return import_module(f"{__name__}.{name}")
+
 
 __version__ = "0.1.0"
 
