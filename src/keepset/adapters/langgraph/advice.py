@@ -1,4 +1,4 @@
-"""What a user of LangGraph can do about a class that is not known: the ways that a saver has."""
+"""What a user of LangGraph can do about what is refused: the ways that a saver and a graph have."""
 
 from __future__ import annotations
 
@@ -10,17 +10,29 @@ _READ = (
     "A bound graph names classes itself: ask its graph.checkpointer, or bind the graph that wrote "
     "it, saver.bind(graph). Else name it as it is stored: KeepsetSaver(url, types={name: cls})."
 )
+_GAINED = (
+    "Give {fields} of class {cls} a default, with which the thread goes on, or finish the thread "
+    "with the code that wrote it; `keepset show` shows what is stored."
+)
+_LOST = (
+    "Put {fields} back into class {cls}, with a default if new code does without, or finish the "
+    "thread with the code that wrote it; `keepset show` shows what is stored."
+)
+_CHANGED = {"decode.missing-field": _GAINED, "decode.unknown-field": _LOST}
+"""The way out where a class that a thread holds has gained or lost fields."""
 _BY_FIELDS = "Register it: "
 """What the advice begins with for a class that needs a name and nothing else."""
 
 
 def advised(error: KeepsetError, *, bound: bool) -> KeepsetError:
-    """Give an error about a class that is not known with the ways out that LangGraph's users have.
+    """Give an error about a class with the ways out that LangGraph's users have.
 
     Args:
         error: Any error; one about something else is given back as it is.
         bound: Whether the saver is bound to a graph.
     """
+    if error.code in _CHANGED:
+        return _hinted(error, _about_class(error))
     more = []
     if error.code == "codec.unknown-type":
         more += [_NAME] if _BY_FIELDS in error.hint else []
@@ -29,5 +41,20 @@ def advised(error: KeepsetError, *, bound: bool) -> KeepsetError:
         more = [_READ]
     if not more or more[0] in error.hint:
         return error
-    hint = " ".join((error.hint, *more))
+    return _hinted(error, " ".join((error.hint, *more)))
+
+
+def _about_class(error: KeepsetError) -> str:
+    """Name the class and its fields, which the codec's message ends with.
+
+    Its class stands before them, as ``… fields of module.Order: note`` or as
+    ``module.Order lacks fields …: note``.
+    """
+    words, _, fields = error.message.rpartition(": ")
+    said = words.rpartition(": ")[2].split(" ")
+    cls = said[-1] if error.code == "decode.missing-field" else said[0]
+    return _CHANGED[error.code].format(cls=cls.rpartition(".")[2], fields=fields)
+
+
+def _hinted(error: KeepsetError, hint: str) -> KeepsetError:
     return type(error)(error.message, code=error.code, hint=hint, retryable=error.retryable)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keepset.adapters.langgraph.address import Address, address
+from keepset.adapters.langgraph.advice import advised
 from keepset.adapters.langgraph.flows import require_sound
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.adapters.langgraph.taking import stored_at
@@ -46,7 +47,7 @@ def can_resume(threads: Threads, config: Mapping[str, Any]) -> Flow[ResumeReport
                 if stored is not None:
                     require_sound(stored, surface)
             except (DecodeError, IntegrityError) as error:
-                found.append(reason_of(Resume.INCOMPATIBLE, error))
+                found.append(reason_of(Resume.INCOMPATIBLE, advised(error, bound=True)))
                 continue
             if stored is None:
                 if at is to:

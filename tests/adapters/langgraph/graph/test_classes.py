@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,9 @@ from pydantic import BaseModel
 
 from keepset import Resume
 from keepset.errors import DecodeError
+from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.graph.deploys import CONFIG, Deploys
+from tests.adapters.langgraph.saver.steps import config, put
 from tests.contracts.making import state
 
 
@@ -63,8 +67,8 @@ def test_a_thread_goes_on_with_a_class_that_has_gained_a_field_with_a_default(
 @pytest.mark.parametrize(
     ("old", "new", "way_out"),
     [
-        (Order, Required, "Give the new fields"),
-        (Longer, Order, "Keep the removed"),
+        (Order, Required, "Give note of class Order a default"),
+        (Longer, Order, "Put note back into class Order"),
     ],
 )
 def test_a_class_that_cannot_read_what_is_stored_is_refused_with_its_field_and_the_way_out(
@@ -72,9 +76,34 @@ def test_a_class_that_cannot_read_what_is_stored_is_refused_with_its_field_and_t
 ) -> None:
     waits(on_disk, old)
     graph = on_disk.deploy(graph_of(new))
-    given: Any
-    for given in (None, Command(resume="yes")):
-        with pytest.raises(DecodeError, match=r"Order.*: note") as refused:
-            _ = graph.get_state(CONFIG) if given is None else on_disk.call(graph, given)
-        assert way_out in refused.value.hint
-        assert "keepset show" in refused.value.hint
+    calls: list[Callable[[], Any]] = [
+        lambda: graph.get_state(CONFIG),
+        lambda: list(graph.get_state_history(CONFIG)),
+        lambda: graph.update_state(CONFIG, {"said": "no"}),
+        lambda: on_disk.call(graph, Command(resume="yes")),
+    ]
+    for call in calls:
+        with pytest.raises(DecodeError, match=r"thread order-7: .*Order.*: note") as refused:
+            call()
+        assert_says(way_out, refused.value.hint)
+    report = graph.checkpointer.can_resume(CONFIG)
+    assert report.verdict is Resume.INCOMPATIBLE
+    assert_says(way_out, report.reasons[0].hint)
+
+
+def assert_says(way_out: str, hint: str) -> None:
+    assert way_out in hint
+    assert "finish the thread with the code that wrote it" in hint
+    assert "keepset show" in hint
+
+
+def test_the_same_is_said_by_a_saver_that_is_not_bound(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/runs.db"
+    with KeepsetSaver(url, types={"order/1": Order}) as saver:
+        put(saver, config("t"), 0, order=[Order(name="chair")])
+    with (
+        KeepsetSaver(url, types={"order/1": Required}) as saver,
+        pytest.raises(DecodeError, match=r"thread t: order/1: .*note") as refused,
+    ):
+        saver.get_tuple(config("t"))
+    assert_says("Give note of class Order a default", refused.value.hint)

@@ -6,6 +6,8 @@ import asyncio
 from typing import Any
 
 import pytest
+from langgraph.graph import START
+from pydantic import SecretStr
 
 from keepset.errors import NotFoundError, SchemaError
 from keepset.langgraph import KeepsetSaver
@@ -66,6 +68,25 @@ def test_an_older_checkpoint_is_judged_by_the_graph_that_wrote_it(deploys: Deplo
     newer.update_state(CONFIG, {"total": 3}, as_node="draft")
     assert report_on(newer).verdict is Resume.AS_IS
     assert report_on(newer, waiting).verdict is Resume.INCOMPATIBLE
+
+
+def test_a_secret_that_was_withheld_hides_no_other_reason(deploys: Deploys) -> None:
+    def keyed(_: Any) -> dict[str, Any]:
+        return {"total": 1, "checked": SecretStr("a-secret-that-is-made-up")}
+
+    def of(node: str, work: Any) -> Any:
+        builder = in_a_row(node, work)
+        builder.add_node("keyed", keyed)
+        builder.add_edge("keyed", node)
+        builder.add_edge(START, "keyed")
+        return builder
+
+    deploys.call(deploys.deploy(of("approve", approve)), {"total": 1})
+    report = report_on(deploys.deploy(of("review", review)))
+    assert [(one.verdict, one.code) for one in report.reasons] == [
+        (Resume.POLICY, "resume.withheld"),
+        (Resume.INCOMPATIBLE, "langgraph.node-gone"),
+    ]
 
 
 def test_a_thread_that_is_not_there_is_told_from_one_that_is(deploys: Deploys) -> None:
