@@ -22,12 +22,14 @@ class Leaf:
 
     Attributes:
         kind: Name of its type.
-        text: What it holds, or for a container how many parts; a digest where that is long, and
-            nothing for what has no bytes, such as a connection.
+        text: What it holds; a digest where that is long, ``?`` for what has no bytes, such as a
+            connection, and nothing for a container.
+        parts: How many parts a container has; None for anything else.
     """
 
     kind: str
     text: str
+    parts: int | None = None
 
 
 Leaves = dict[Path, Leaf]
@@ -55,7 +57,7 @@ def _leaves(value: Any, path: Path, codec: Codec) -> Iterator[tuple[Path, Leaf]]
             yield path, Leaf(kind, _OPAQUE)
             return
         if listed is not None:
-            yield path, Leaf(kind, f"{len(listed)} parts")
+            yield path, Leaf(kind, "", len(listed))
             for element, part in listed:
                 yield from _leaves(part, (*path, element), codec)
             return

@@ -6,18 +6,17 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
-from keepset.contracts import Drop, Extract, Keep, Refetch, Reopen, Rule, Scratch, Secret
+from keepset.contracts import Drop, Extract, Keep, Refetch, Rule
 from keepset.errors import KeepsetError, PolicyError
 from keepset.prove.leaves import Leaves, leaves_of
 from keepset.prove.ports import LeftOut, Life, Progress, Script, Target
-from keepset.prove.trials import Failure, Outcome, Steps, Trial
+from keepset.prove.trials import RESTORED, Failure, Outcome, Steps, Trial
 from keepset.prove.watch import Halted, Watch
 from keepset.store import Store
-
-_RESTORED: Final = (Reopen, Scratch, Secret)
-"""What is live, stale after a crash or secret is restored by its rule in every trial."""
+from keepset.verdict.examine import verdicts_on
+from keepset.verdict.field import FieldVerdict
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,6 @@ class Experiment:
         world: Makes the outside world before a trial, in the current folder.
         observe: Gives what happened outside, as plain data.
         between: Changes the world between the end of one life and the next.
-        unstorable: Fields that no checkpoint takes, with the code why.
     """
 
     target: Target
@@ -38,7 +36,6 @@ class Experiment:
     world: Callable[[], object] | None = None
     observe: Callable[[], object] | None = None
     between: Callable[[], object] | None = None
-    unstorable: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +65,18 @@ class Lived:
 
 def rules_of(experiment: Experiment, trial: Trial) -> dict[str, Rule]:
     """Give the rule of each field in a trial."""
-    stuck = experiment.unstorable or {}
-    return {
-        name: _rule(field.rule, name, trial, name in stuck)
-        for name, field in experiment.target.fields.items()
-    }
+    fields = experiment.target.fields
+    return {name: _rule(field.rule, name, trial) for name, field in fields.items()}
 
 
-def _rule(declared: Rule, name: str, trial: Trial, stuck: bool) -> Rule:  # noqa: FBT001 - one of four
+def _rule(declared: Rule, name: str, trial: Trial) -> Rule:
     if name in trial.left_out:
         return LeftOut()
     if name in trial.by_rule:
         return replace(declared, pin="report") if isinstance(declared, Refetch) else declared
-    if isinstance(declared, _RESTORED):
+    if isinstance(declared, RESTORED):
         return declared
-    if stuck:
+    if name in trial.stuck:
         return LeftOut() if isinstance(declared, Keep | Extract | Drop) else declared
     # In a store of its own a secret is stored: what it does to a run is what is looked at.
     return Keep(secrets="allow")
@@ -149,12 +143,13 @@ def _unstorable(error: Exception, target: Target) -> tuple[str, str] | None:
     return next(((name, error.code) for name in named if name in target.fields), None)
 
 
-def outcome_of(experiment: Experiment, lives: list[Lived], began: float) -> Outcome:
+def outcome_of(experiment: Experiment, lives: list[Lived], store: Store, began: float) -> Outcome:
     """Put the lives of a trial together, and look at the world.
 
     Args:
         experiment: What is proven.
         lives: One or two.
+        store: Has the detectors.
         began: Moment of the monotonic clock at which the trial began.
     """
     last = lives[-1]
@@ -171,8 +166,15 @@ def outcome_of(experiment: Experiment, lives: list[Lived], began: float) -> Outc
         failure=last.failure,
         changed=last.changed,
         unstorable=next((life.unstorable for life in lives if life.unstorable), None),
+        judged={} if len(lives) > 1 else _judged(experiment.target, last.state, store),
         seconds=time.monotonic() - began,
     )
+
+
+def _judged(target: Target, state: Mapping[str, Any], store: Store) -> dict[str, FieldVerdict]:
+    known = {name: value for name, value in state.items() if name in target.fields}
+    found = verdicts_on(target, known, store.services.scanner, target.codec)
+    return {verdict.field: verdict for verdict in found.fields}
 
 
 def carry_out(experiment: Experiment, trial: Trial, store: Store) -> Outcome:
@@ -181,4 +183,4 @@ def carry_out(experiment: Experiment, trial: Trial, store: Store) -> Outcome:
     lives = [first_life(experiment, trial, store)]
     if lives[0].halted:
         lives.append(second_life(experiment, trial, store, lives[0]))
-    return outcome_of(experiment, lives, began)
+    return outcome_of(experiment, lives, store, began)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
+from keepset.contracts import Reopen, Scratch, Secret
 from keepset.prove.leaves import Leaves
+from keepset.verdict.field import FieldVerdict
+
+RESTORED: Final = (Reopen, Scratch, Secret)
+"""Rules of what is live, stale after a crash or secret: it goes by its rule in every trial."""
 
 Steps = tuple[tuple[str, ...], ...]
 """Names of steps; those that run side by side stand together."""
@@ -18,13 +25,15 @@ class Trial:
         point: Id of the point at which the first life ends; None for a run that is not ended.
         left_out: Ids of the fields that are never stored.
         by_rule: Ids of the fields that go by the rule that is declared for them; all others are
-            stored as they are, where they can be.
+            stored as they are.
+        stuck: Ids of the fields that no checkpoint takes, so that they are not stored either.
         number: Tells repetitions of one trial apart.
     """
 
     point: str | None = None
     left_out: frozenset[str] = frozenset()
     by_rule: frozenset[str] = frozenset()
+    stuck: frozenset[str] = frozenset()
     number: int = 0
 
 
@@ -55,6 +64,8 @@ class Outcome:
         failure: How it failed; None where the run reached its end.
         changed: Fields whose rule restored another content than was there.
         unstorable: The field because of which a checkpoint was refused, and the code why.
+        judged: What the detectors and the codec say of each field of the final state, by its
+            name, where the run was not ended.
         seconds: How long it took.
     """
 
@@ -65,4 +76,5 @@ class Outcome:
     failure: Failure | None = None
     changed: frozenset[str] = frozenset()
     unstorable: tuple[str, str] | None = None
+    judged: Mapping[str, FieldVerdict] = field(default_factory=dict)
     seconds: float = 0.0

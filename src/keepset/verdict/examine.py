@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from keepset.codec import Withheld, format_path
 from keepset.contracts import Extract, Keep
@@ -20,12 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from keepset.codec import Codec, Path
-    from keepset.contracts import Contract, Field
+    from keepset.contracts import Field
     from keepset.scan import Finding, Scanner
 
 
+class Declares(Protocol):
+    """What declares fields, as a contract does."""
+
+    @property
+    def fields(self) -> Mapping[str, Field]:
+        """Its fields by name."""
+        ...
+
+
 def verdicts_on(  # noqa: PLR0913 - two of the six only multiply the costs
-    contract: Contract,
+    contract: Declares,
     values: Mapping[str, object],
     scanner: Scanner,
     codec: Codec,

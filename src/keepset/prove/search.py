@@ -1,0 +1,130 @@
+"""The whole of a proof, as a search: pure, it only asks for trials and reads outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from keepset.prove.compare import Reference
+from keepset.prove.flow import Search, side_by_side
+from keepset.prove.proof import Cell, FieldProof, Proof, Proven, worst
+from keepset.prove.sets import Sufficient, sufficient
+from keepset.prove.singles import Differences, Point, at_point
+from keepset.prove.standing import stand, whole
+from keepset.prove.tries import Question, Tries
+from keepset.verdict.field import FieldVerdict
+
+_MATTERS = frozenset({Proven.NEEDED, Proven.RESTORED, Proven.REFETCH_DIFFERS})
+"""A resume is wrong without such a field, whatever brings it back."""
+
+
+def prove(question: Question) -> Search[Proof]:
+    """Prove which fields a checkpoint needs.
+
+    Args:
+        question: What is asked.
+
+    Returns:
+        The proof. It is not conclusive where the workflow cannot be repeated, fails by itself, or
+        has no checkpoint that it could be resumed from.
+    """
+    tries = Tries(question)
+    right = yield from whole(tries)
+    points = right.right.points
+    if right.unlike or right.right.failure or not points:
+        return _inconclusive(tries, right)
+    for found in (yield from side_by_side(stand(tries, point, right) for point in points)):
+        tries.stands[found.point] = found
+    grouped = len(points) * len(tries.fields) > question.most
+    measured = yield from side_by_side(at_point(tries, p, grouped=grouped) for p in points)
+    needed = {n for one in measured for n, cell in one.cells.items() if cell.verdict in _MATTERS}
+    usable = any(one.reference for one in tries.stands.values())
+    found_set = None
+    if usable:
+        found_set = yield from sufficient(tries, needed, _sizes(right))
+    return _proof(tries, right, measured, found_set)
+
+
+def _sizes(right: Reference) -> dict[str, int]:
+    return {name: verdict.bytes_now for name, verdict in right.right.judged.items()}
+
+
+def _proof(
+    tries: Tries, right: Reference, measured: Sequence[Point], found: Sufficient | None
+) -> Proof:
+    together = found.together if found else ()
+    fields = tuple(
+        _field(tries, name, measured, together, right.right.judged.get(name))
+        for name in tries.question.rules
+    )
+    volatile = {*right.volatile}
+    for one in tries.stands.values():
+        volatile |= set(one.reference.volatile if one.reference else ())
+    return Proof(
+        name=tries.question.name,
+        points=right.right.points,
+        fields=fields,
+        sufficient=found.kept if found else None,
+        minimal=found.minimal if found else False,
+        volatile=tuple(sorted(volatile)),
+        strayed={p: one.strayed for p, one in tries.stands.items() if one.strayed},
+        declared={one.stand.point: one.declared for one in measured if one.declared},
+        resumes=tries.resumes,
+        outputs=_outputs(tries),
+        pins=tries.question.pins,
+    )
+
+
+def _field(
+    tries: Tries,
+    name: str,
+    measured: Sequence[Point],
+    together: Sequence[frozenset[str]],
+    judged: FieldVerdict | None,
+) -> FieldProof:
+    cells = tuple(point.cells[name] for point in measured)
+    misled: Mapping[str, Differences] = {
+        point.stand.point: point.misled[name] for point in measured if point.misled.get(name)
+    }
+    verdict = worst([cell.verdict for cell in cells])
+    return FieldProof(
+        name=name,
+        rule=tries.question.rules[name].kind,
+        verdict=verdict,
+        cells=cells,
+        judged=judged,
+        together=tuple(group for group in together if name in group),
+        lost=verdict is Proven.NOT_NEEDED and any(name in point.lost for point in measured),
+        stuck=tries.stuck.get(name, ""),
+        stale=tuple(point.stand.point for point in measured if name in point.stand.stale),
+        misled=misled,
+    )
+
+
+def _inconclusive(tries: Tries, right: Reference) -> Proof:
+    failure = right.right.failure
+    cells: tuple[Cell, ...] = ()
+    return Proof(
+        name=tries.question.name,
+        points=right.right.points,
+        fields=tuple(
+            FieldProof(
+                name,
+                rule.kind,
+                Proven.INCONCLUSIVE,
+                cells,
+                right.right.judged.get(name),
+                stuck=tries.stuck.get(name, ""),
+            )
+            for name, rule in tries.question.rules.items()
+        ),
+        volatile=right.volatile,
+        unlike=right.unlike,
+        resumes=tries.resumes,
+        outputs=_outputs(tries),
+        pins=tries.question.pins,
+        failure=f"{failure.kind} in {' and '.join(failure.steps)}" if failure else "",
+    )
+
+
+def _outputs(tries: Tries) -> tuple[str, ...]:
+    return tuple(name for name in tries.question.rules if name in tries.question.outputs)

@@ -1,0 +1,140 @@
+"""What a search has tried: each trial once, and what was right at each point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from keepset.contracts import Drop, Extract, Keep, Refetch, Rule
+from keepset.prove.compare import Difference, Reference, differences
+from keepset.prove.flow import Search
+from keepset.prove.trials import Outcome, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a workflow.
+
+    Attributes:
+        name: What a person calls it.
+        rules: The declared rule of each field, in order.
+        outputs: The fields that a caller reads from the final state.
+        most: Trials of single fields above which fields are tried in groups: a group without
+            which a resume is right is then taken for fields that are not needed one by one.
+        pins: What is pinned.
+    """
+
+    name: str
+    rules: Mapping[str, Rule]
+    outputs: frozenset[str] = frozenset()
+    most: int = 1_000
+    pins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What is right at a point.
+
+    Attributes:
+        point: Its id.
+        reference: What is right; None where that cannot be said.
+        strayed: How a resume with everything there differs from a run without an end.
+        stale: Fields without which a resume is right, and with which it is not.
+        why: Why it cannot be said what is right.
+    """
+
+    point: str
+    reference: Reference | None
+    strayed: tuple[Difference, ...] = ()
+    stale: frozenset[str] = frozenset()
+    why: str = ""
+
+
+@dataclass
+class Tries:
+    """Carries out trials, each once.
+
+    Attributes:
+        question: What is asked.
+        stuck: Fields that no checkpoint takes, with the code why.
+        stands: What is right at each point.
+    """
+
+    question: Question
+    stuck: dict[str, str] = field(default_factory=dict)
+    stands: dict[str, Stand] = field(default_factory=dict)
+    _known: dict[Trial, Outcome] = field(default_factory=dict)
+
+    @property
+    def resumes(self) -> int:
+        """How many runs were carried out."""
+        return len(self._known)
+
+    @property
+    def absent(self) -> frozenset[str]:
+        """Fields that no checkpoint takes and no rule restores: they are left out at all times."""
+        rules = self.question.rules
+        return frozenset(n for n in self.stuck if isinstance(rules[n], Keep | Extract | Drop))
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that can be left out one by one."""
+        return [name for name in self.question.rules if name not in self.absent]
+
+    def trial(
+        self,
+        point: str | None = None,
+        left_out: Iterable[str] = (),
+        by_rule: Iterable[str] = (),
+        number: int = 0,
+    ) -> Trial:
+        """Make a trial with what is known by now."""
+        return Trial(point, frozenset(left_out), frozenset(by_rule), frozenset(self.stuck), number)
+
+    def outcomes(self, trials: Sequence[Trial]) -> Search[list[Outcome]]:
+        """Carry out those trials that were not carried out before."""
+        fresh = [trial for trial in dict.fromkeys(trials) if trial not in self._known]
+        if fresh:
+            self._known.update(zip(fresh, (yield fresh), strict=True))
+        return [self._known[trial] for trial in trials]
+
+    def known(self, trial: Trial) -> Outcome | None:
+        """Give the outcome of a trial that was carried out; None where it was not."""
+        return self._known.get(trial)
+
+    def without(
+        self, point: str, sets: Sequence[frozenset[str]]
+    ) -> Search[list[tuple[Difference, ...]]]:
+        """Leave each of some sets of fields out at a point, and say what goes wrong."""
+        stale = self.stands[point].stale
+        trials = [self.trial(point, left_out | stale) for left_out in sets]
+        outcomes = yield from self.outcomes(trials)
+        return [self.judged(t, o) for t, o in zip(trials, outcomes, strict=True)]
+
+    def is_wrong(self, point: str, left_out: frozenset[str]) -> Search[bool]:
+        """Say whether something goes wrong without a set of fields."""
+        (found,) = yield from self.without(point, [left_out])
+        return bool(found)
+
+    def judged(self, trial: Trial, outcome: Outcome) -> tuple[Difference, ...]:
+        """Compare an outcome with what is right at its point."""
+        stand = self.stands[trial.point or ""]
+        if stand.reference is None:
+            return ()
+        spared = trial.left_out | self.absent | shaped(self.question.rules, trial.by_rule)
+        return differences(outcome, stand.reference, spared, self.question.outputs)
+
+
+def shaped(rules: Mapping[str, Rule], names: Iterable[str]) -> frozenset[str]:
+    """Give those fields whose rules make them another value than the one that a step gave."""
+    return frozenset(name for name in names if not is_plain(rules[name]))
+
+
+def is_plain(rule: Rule) -> bool:
+    """Say whether a rule stores a field as it is."""
+    return isinstance(rule, Keep) and not rule.without
+
+
+def is_fetched(rule: Rule) -> bool:
+    """Say whether a rule loads a field again from others."""
+    return isinstance(rule, Refetch)

@@ -1,0 +1,99 @@
+"""What differs between runs of which nothing was changed: clocks, ids, random numbers.
+
+Two controls show it. A text that differs is cut into words, so that of ``order 4f1a… for Bob`` only
+the id is volatile and Bob is still compared. Volatile words are not compared by what they are but
+by which of them are equal to which, so that a second id where the first one belongs is noticed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+from keepset.codec import Path
+from keepset.prove.leaves import Leaf, Leaves
+
+_WORD: Final = re.compile(r"[0-9A-Za-z_]+|[^0-9A-Za-z_]+")
+_MADE_UP: Final = re.compile(r".*[0-9].*|[0-9a-f]{4,}|tmp\w{8}|\w{16,}", re.DOTALL)
+"""Words that clocks, ids and random numbers are made of; a name or a sentence is none."""
+
+Mask = Mapping[Path, frozenset[int] | None]
+"""By path of a text that differs: numbers of the words that do, or None for the whole text."""
+
+
+def words(text: str) -> list[str]:
+    """Cut a text into words and what stands between them."""
+    return _WORD.findall(text)
+
+
+def mask_of(controls: Sequence[Leaves]) -> tuple[dict[Path, frozenset[int] | None], list[Path]]:
+    """Compare controls.
+
+    Args:
+        controls: The same values of two runs or more.
+
+    Returns:
+        The mask, and the paths at which the controls differ in more than what is made up: where
+        one has a part that another has not, or another word.
+    """
+    mask: dict[Path, frozenset[int] | None] = {}
+    unlike: list[Path] = []
+    first, *others = controls
+    for path in dict.fromkeys(path for one in controls for path in one):
+        leaves = [one.get(path) for one in (first, *others)]
+        if all(leaf == leaves[0] for leaf in leaves):
+            continue
+        present = [leaf for leaf in leaves if leaf is not None]
+        same_kind = len({leaf.kind for leaf in present}) == 1
+        if len(present) < len(leaves) or not same_kind or present[0].parts is not None:
+            if not any(path[: len(above)] == above for above in unlike):
+                unlike.append(path)
+            continue
+        mask[path], made_up = _differing([leaf.text for leaf in present])
+        if not made_up:
+            unlike.append(path)
+    return mask, unlike
+
+
+def _differing(texts: Sequence[str]) -> tuple[frozenset[int] | None, bool]:
+    """Say which words differ, and whether they are all made up."""
+    split = [words(text) for text in texts]
+    if len({len(one) for one in split}) > 1:
+        return None, all(_MADE_UP.fullmatch(text) is not None for text in texts)
+    at = frozenset(
+        number for number, column in enumerate(zip(*split, strict=True)) if len(set(column)) > 1
+    )
+    return at, all(_MADE_UP.fullmatch(one[number]) is not None for one in split for number in at)
+
+
+def compared(leaf: Leaf, path: Path, mask: Mask) -> Leaf:
+    """Give a leaf without the words that are volatile."""
+    if path not in mask:
+        return leaf
+    at = mask[path]
+    if at is None:
+        return Leaf(leaf.kind, "")
+    kept = (word for number, word in enumerate(words(leaf.text)) if number not in at)
+    return Leaf(leaf.kind, "".join(kept))
+
+
+def pattern(leaves: Leaves, mask: Mask, is_compared: Callable[[Path], bool]) -> tuple[int, ...]:
+    """Say which volatile words are equal to which: for each one, the number of its first place."""
+    first: dict[str, int] = {}
+    return tuple(
+        first.setdefault(word, number)
+        for number, word in enumerate(_volatile(leaves, mask, is_compared))
+    )
+
+
+def _volatile(leaves: Leaves, mask: Mask, is_compared: Callable[[Path], bool]) -> Iterator[str]:
+    for path, at in mask.items():
+        if not is_compared(path):
+            continue
+        text = leaves[path].text if path in leaves else ""
+        split = words(text)
+        if at is None:
+            yield text
+        else:
+            yield from (split[number] if number < len(split) else "" for number in sorted(at))
