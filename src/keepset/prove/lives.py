@@ -6,11 +6,13 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from keepset.contracts import Drop, Extract, Keep, Refetch, Rule
 from keepset.errors import KeepsetError, PolicyError
 from keepset.prove.leaves import Leaves, leaves_of
+from keepset.prove.pins import pinned
 from keepset.prove.ports import LeftOut, Life, Progress, Script, Target
 from keepset.prove.trials import RESTORED, Failure, Outcome, Steps, Trial
 from keepset.prove.watch import Halted, Watch
@@ -29,6 +31,7 @@ class Experiment:
         world: Makes the outside world before a trial, in the current folder.
         observe: Gives what happened outside, as plain data.
         between: Changes the world between the end of one life and the next.
+        pins: What is pinned, out of `keepset.prove.pins.PINS`.
     """
 
     target: Target
@@ -36,6 +39,7 @@ class Experiment:
     world: Callable[[], object] | None = None
     observe: Callable[[], object] | None = None
     between: Callable[[], object] | None = None
+    pins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def _rule(declared: Rule, name: str, trial: Trial) -> Rule:
 def first_life(
     experiment: Experiment, trial: Trial, store: Store, halt: Callable[[Lived], None] | None = None
 ) -> Lived:
-    """Make the world, begin the run and live until the trial's point, or to the end.
+    """Begin the run and live until the trial's point, or to the end.
 
     Args:
         experiment: What is proven.
@@ -93,8 +97,6 @@ def first_life(
         store: An empty store.
         halt: Ends the process at the point, once it has been handed what was lived until then.
     """
-    if experiment.world is not None:
-        experiment.world()
     life = Life(store, rules_of(experiment, trial), experiment.script)
     return _live(experiment.target, life, trial.point, halt)
 
@@ -152,17 +154,17 @@ def outcome_of(experiment: Experiment, lives: list[Lived], store: Store, began: 
         store: Has the detectors.
         began: Moment of the monotonic clock at which the trial began.
     """
-    last = lives[-1]
+    last, here = lives[-1], str(Path.cwd())
     codec = experiment.target.codec
     state: Leaves = {}
     for name, value in last.state.items():
-        state |= leaves_of(value, (name,), codec)
+        state |= leaves_of(value, (name,), codec, here)
     seen = None if experiment.observe is None else experiment.observe()
     return Outcome(
         steps=tuple(group for life in lives for group in life.steps),
         points=lives[0].points,
         state=state,
-        world={} if seen is None else leaves_of(seen, ("world",), codec),
+        world={} if seen is None else leaves_of(seen, ("world",), codec, here),
         failure=last.failure,
         changed=last.changed,
         unstorable=next((life.unstorable for life in lives if life.unstorable), None),
@@ -180,7 +182,12 @@ def _judged(target: Target, state: Mapping[str, Any], store: Store) -> dict[str,
 def carry_out(experiment: Experiment, trial: Trial, store: Store) -> Outcome:
     """Carry out a trial in this process: what resumes is a fresh instance in the same process."""
     began = time.monotonic()
-    lives = [first_life(experiment, trial, store)]
-    if lives[0].halted:
+    with pinned(experiment.pins, 0):
+        if experiment.world is not None:
+            experiment.world()
+        lives = [first_life(experiment, trial, store)]
+        if not lives[0].halted:
+            return outcome_of(experiment, lives, store, began)
+    with pinned(experiment.pins, 1):
         lives.append(second_life(experiment, trial, store, lives[0]))
-    return outcome_of(experiment, lives, store, began)
+        return outcome_of(experiment, lives, store, began)

@@ -49,7 +49,7 @@ class WorkflowTarget:
         contract = made.contract.with_rules(life.rules)
         watched = _Watched(made, watch, is_resuming=life.since is not None)
         workflow = Workflow(contract, watched.steps)
-        given = life.script.inputs[0] if life.since is None else None
+        given = _state(contract, life.script.inputs) if life.since is None else None
         core = life.store.run(contract, RUN).core
         flow = workflow.flow(core, given)
         try:
@@ -96,3 +96,9 @@ class _Watched:
             self._watch.landed(f"after {self._names[position - 1]}", Progress(turn=1))
         self._is_first = False
         self._watch.began(name)
+
+
+def _state(contract: Contract, inputs: tuple[Any, ...]) -> Any:
+    """Make the state that a run begins with; fields as a mapping make one of any kind."""
+    given = inputs[0] if inputs else {}
+    return contract.build(contract.admit(given)) if isinstance(given, Mapping) else given

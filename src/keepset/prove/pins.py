@@ -1,0 +1,103 @@
+"""Pin what makes two runs differ: the clock, ids that are made up, random numbers.
+
+In each life the pins begin elsewhere, so that what is made anew after a resume is not by chance
+what was there before.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from keepset.errors import UsageError
+
+PINS: Final = ("clock", "uuid", "random")
+_MOMENT: Final = datetime(2031, 5, 17, 9, 30, tzinfo=UTC)
+"""When the first life begins; no time that a workflow knows of by itself."""
+_LATER: Final = timedelta(hours=3, minutes=7)
+"""How much later the next life begins."""
+
+
+def require_pins(pins: Collection[str]) -> tuple[str, ...]:
+    """Refuse what cannot be pinned.
+
+    Raises:
+        UsageError: ``prove.pin`` for another name, ``prove.pin-clock`` where the package that
+            stops clocks is not installed.
+    """
+    for pin in pins:
+        if pin not in PINS:
+            raise UsageError(
+                "what is to be pinned is not known",
+                code="prove.pin",
+                hint=f"Pin one or more of {', '.join(PINS)}.",
+            )
+    if "clock" in pins and not can_stop_clocks():
+        raise UsageError(
+            "the clock cannot be pinned: time-machine is not installed",
+            code="prove.pin-clock",
+            hint='Install it: pip install "keepset[prove]".',
+        )
+    return tuple(pin for pin in PINS if pin in pins)
+
+
+def can_stop_clocks() -> bool:
+    """Say whether the package that stops clocks is installed."""
+    return importlib.util.find_spec("time_machine") is not None
+
+
+@contextmanager
+def pinned(pins: Collection[str], life: int) -> Iterator[None]:
+    """Pin for the time of one life; afterwards all is as it was.
+
+    Args:
+        pins: Some of `PINS`.
+        life: Number of the life, from 0.
+    """
+    with ExitStack() as undo:
+        if "clock" in pins:
+            import time_machine  # noqa: PLC0415 - of an extra, and only where it is asked for
+
+            undo.enter_context(time_machine.travel(_MOMENT + life * _LATER, tick=False))
+        if "random" in pins:
+            _random(life, undo)
+        if "uuid" in pins:
+            undo.callback(setattr, os, "urandom", os.urandom)
+            os.urandom = _Bytes(life)
+        yield
+
+
+def _random(life: int, undo: ExitStack) -> None:
+    undo.callback(random.setstate, random.getstate())
+    random.seed(life)
+    names = tempfile._name_sequence  # type: ignore[attr-defined] # noqa: SLF001 - it has no other seam
+    undo.callback(setattr, tempfile, "_name_sequence", names)
+    tempfile._name_sequence = _names(life)  # type: ignore[attr-defined] # noqa: SLF001 - the same
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None:
+        undo.callback(numpy.set_state, numpy.get_state())
+        numpy.seed(life)
+
+
+def _names(life: int) -> Iterator[str]:
+    """Give names of temporary files, as `tempfile` wants them: eight letters and digits."""
+    made = random.Random(f"names {life}")  # noqa: S311 - it has to be foreseeable
+    while True:
+        yield f"{made.getrandbits(32):08x}"
+
+
+class _Bytes:
+    """Gives the bytes that `uuid.uuid4` makes an id of."""
+
+    def __init__(self, life: int) -> None:
+        self._made: Callable[[int], bytes] = random.Random(f"uuid {life}").randbytes  # noqa: S311 - the same
+
+    def __call__(self, size: int, /) -> bytes:
+        return self._made(size)
