@@ -26,13 +26,13 @@ from keepset.adapters.langgraph.renaming import (
     Place,
     Renames,
     answers_in,
+    ids_of,
     moved_checkpoint,
     moved_ids,
     moved_tasks,
     moved_writes,
-    namespaces,
 )
-from keepset.adapters.langgraph.standing import Task, tasks_of
+from keepset.adapters.langgraph.standing import Swap, Task, tasks_of
 from keepset.contracts import Contract
 from keepset.errors import SchemaError
 from keepset.run.hosted import Stored
@@ -175,10 +175,42 @@ class Graphs:
 
     def inside(self, at: Address, stored: Stored, said: Mapping[str, Any]) -> list[Address]:
         """Give where graphs inside lie, in which a thread may wait at a checkpoint."""
+        names = [name for _, _, name in self._inside(at, stored, said)]
+        return [replace(at, namespace=name, checkpoint="") for name in names]
+
+    def _inside(
+        self, at: Address, stored: Stored, said: Mapping[str, Any]
+    ) -> Iterator[tuple[Task, str, str]]:
+        """Give the tasks that are next, each with its id and the namespace inside it."""
         namespace = stored.line.namespace
         place = _place(stored, said.get("step", -1), (said.get(OWN) or [0])[0], namespace)
-        names = namespaces(_tasks(self._old(at, stored), stored), place)
-        return [replace(at, namespace=name, checkpoint="") for name in names]
+        for task in _tasks(self._old(at, stored), stored):
+            yield task, *ids_of(task, place)
+
+    def has_other_graphs(self, at: Address, stored: Stored) -> bool:
+        """Tell whether the graphs inside are, or are called, others than those that wrote a thread.
+
+        Of a thread that no bound graph wrote nothing is known.
+        """
+        self._old(at, stored)  # what the thread's own checkpoint says of all of them
+        root = self._roots.get(at.thread)
+        return root is not None and root.keys() != self._written.keys()
+
+    def swaps(self, at: Address, stored: Stored, said: Mapping[str, Any]) -> Iterator[Swap]:
+        """Give the tasks that are next whose node was a graph and is a function, or the reverse."""
+        now, root = self._now(at.namespace), self._roots.get(at.thread) or {}
+        for task, name, inside in self._inside(at, stored, said):
+            node, was = self.renames.node(task.node), without_tasks(inside) in root
+            if now is None or node not in now.structure.nodes:
+                continue  # that the node is gone is said elsewhere
+            is_now = self._now(inside) is not None
+            if (was and not is_now) or (not was and now.needs.is_graph(node)):
+                yield Swap(node, name, was, inside, without_tasks(inside))
+
+    def structure(self, namespace: str) -> Structure | None:
+        """Give the graph of a namespace, without the ids of tasks; None where it is not known."""
+        present = self._present.get(namespace)
+        return None if present is None else present.structure
 
     def _now(self, namespace: str) -> Present | None:
         return self._present.get(without_tasks(self.renames.namespace(namespace)))

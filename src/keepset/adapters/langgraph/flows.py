@@ -21,7 +21,9 @@ from keepset.adapters.langgraph.checkpoints import (
     source_of,
     status_of,
 )
+from keepset.adapters.langgraph.continuing import is_resuming
 from keepset.adapters.langgraph.executing import execution_of
+from keepset.adapters.langgraph.swapped import require_same_kind
 from keepset.adapters.langgraph.taking import stored_at, take_over
 from keepset.adapters.langgraph.threads import Threads
 from keepset.errors import KeepsetError
@@ -134,6 +136,8 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
         if to.loop and threads.binding is not None:
             require_sound(stored, surface)
             threads.binding.graphs.check(config, asked, stored)
+            if is_resuming(config):
+                yield from require_same_kind(threads, thread, asked, stored, surface)
             stored = yield from threads.binding.resumed(config, to, stored, surface)
         found = as_tuple(threads, asked, stored, surface)
         return found._replace(config=config) if to.checkpoint else found  # type: ignore[arg-type] # LangGraph's own

@@ -31,12 +31,12 @@ from keepset.adapters.langgraph.checkpoints import ASKED, damaged
 from keepset.adapters.langgraph.continuing import Bounded
 from keepset.adapters.langgraph.executing import execution_of
 from keepset.adapters.langgraph.needs import code_of, function_of
+from keepset.adapters.langgraph.standing import INTERRUPT
 from keepset.contracts import Field, Keep
 from keepset.errors import SchemaError, UsageError
 from keepset.run.hosted import Surface
 
 POLICIES: Final = ("refuse", "accept")
-INTERRUPT: Final = "__interrupt__"
 _SCRATCHPAD: Final = "__pregel_scratchpad"
 _TASK: Final = "__pregel_task_id"
 _CALL: Final = "__pregel_call"

@@ -60,6 +60,10 @@ class Needs:
         after.add(getattr(spec, "error_handler_node", None) or _END)
         return [name for name in everything if name in after]
 
+    def is_graph(self, node: str) -> bool:
+        """Tell whether a node is a graph, and not a function that may call one."""
+        return isinstance(self._graph.nodes[node].bound, Pregel)
+
     def requires(self, node: str) -> Mapping[str, str]:
         """Give the fields that a node cannot do without, each with the schema that says so.
 

@@ -143,9 +143,9 @@ class Place:
     asked: str
 
 
-def namespaces(tasks: Iterable[Task], place: Place) -> list[str]:
-    """Give the namespaces of what runs inside the tasks of a checkpoint, as they are stored."""
-    return [_ids(place, place.stored, t.node, t.push, t.triggers)[1] for t in tasks]
+def ids_of(task: Task, place: Place) -> tuple[str, str]:
+    """Give a task's id, and the namespace of what runs inside it, as they are stored."""
+    return _ids(place, place.stored, task.node, task.push, task.triggers)
 
 
 def _ids(

@@ -9,6 +9,7 @@ from keepset.adapters.langgraph.address import Address, address
 from keepset.adapters.langgraph.advice import advised
 from keepset.adapters.langgraph.flows import require_sound
 from keepset.adapters.langgraph.protocol import Binding
+from keepset.adapters.langgraph.swapped import swap_reasons
 from keepset.adapters.langgraph.taking import stored_at
 from keepset.adapters.langgraph.threads import Threads
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
@@ -54,6 +55,7 @@ def can_resume(threads: Threads, config: Mapping[str, Any]) -> Flow[ResumeReport
                     raise _missing(to)
                 continue
             found += _reasons(threads.binding, at, stored, surface)
+            found += yield from swap_reasons(threads, thread, at, stored, surface)
             said = unpack_metadata(stored.header, surface.guard.codec)
             todo += threads.binding.graphs.inside(at, stored, said)
     return weigh(found)

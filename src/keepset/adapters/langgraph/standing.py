@@ -15,6 +15,7 @@ from langgraph.types import Send
 from keepset.adapters.langgraph.graph import BRANCH, Structure
 
 TASKS: Final = "__pregel_tasks"
+INTERRUPT: Final = "__interrupt__"
 _AFTER_FINISH: Final = "AfterFinish"
 
 
@@ -31,6 +32,26 @@ class Task:
     node: str
     triggers: tuple[str, ...]
     push: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A task that is next, of a node that is not what it was.
+
+    Attributes:
+        node: The node, as it is called now.
+        task: Id of the task.
+        was_graph: Whether it was a graph; else it is one now.
+        inside: Where what runs inside the task lies.
+        lasting: Where that lies which a graph with a checkpointer of its own keeps from task to
+            task.
+    """
+
+    node: str
+    task: str
+    was_graph: bool
+    inside: str
+    lasting: str
 
 
 def tasks_of(

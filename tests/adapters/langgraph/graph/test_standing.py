@@ -15,7 +15,7 @@ from langgraph.pregel import NodeBuilder, Pregel
 from langgraph.types import Command, Send, interrupt
 
 from keepset.adapters.langgraph.graph import structure_of_graph
-from keepset.adapters.langgraph.renaming import Place, namespaces
+from keepset.adapters.langgraph.renaming import Place, ids_of
 from keepset.adapters.langgraph.schemas import contract_of_graph
 from keepset.adapters.langgraph.standing import tasks_of
 from tests.adapters.langgraph.graph.deploys import CONFIG
@@ -134,7 +134,7 @@ def judged(graph: Any, saver: InMemorySaver) -> list[list[str]]:
         assert sorted(task.node for task in tasks) == sorted(state.next)
         step = stored.metadata["step"] + 1
         place = Place(checkpoint["id"], checkpoint["v"], step, "", "")
-        ours = sorted(name.partition(":")[2] for name in namespaces(tasks, place))
+        ours = sorted(ids_of(task, place)[0] for task in tasks)
         assert ours == sorted(task.id for task in state.tasks)
         found.append(sorted(state.next))
     return found
