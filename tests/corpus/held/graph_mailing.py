@@ -1,11 +1,10 @@
 """A mailing goes through an address book page by page, and writes to each address once.
 
-The book names some addresses twice. A connection to the book is held in a channel that LangGraph
-does not store; who finds none opens one.
+The book names some addresses twice. Who reads in it holds it open, in a channel that LangGraph does
+not store; who finds none opens it.
 """
 
-import sqlite3
-from contextlib import closing
+import threading
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,16 @@ from langgraph.channels import UntrackedValue
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-BOOK = ["ann", "bob", "ann", "cat", "bob", "dan"]
+
+class Book:
+    """An open address book, which one reader has at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def page(self, number: int) -> list[str]:
+        with self._lock:
+            return Path("book.txt").read_text().split()[2 * number : 2 * number + 2]
 
 
 class Mailing(TypedDict, total=False):
@@ -26,16 +34,9 @@ class Mailing(TypedDict, total=False):
     finished: bool
 
 
-def opened(mailing: Mailing) -> sqlite3.Connection:
-    found: sqlite3.Connection | None = mailing.get("book")
-    return found or sqlite3.connect("book.db", check_same_thread=False)
-
-
 def read(mailing: Mailing) -> Mailing:
-    book = opened(mailing)
-    query = "SELECT name FROM book ORDER BY rowid LIMIT 2 OFFSET ?"
-    rows = book.execute(query, (2 * mailing.get("page", 0),)).fetchall()
-    return {"batch": [name for (name,) in rows], "book": book}
+    book = mailing.get("book") or Book()
+    return {"batch": book.page(mailing.get("page", 0)), "book": book}
 
 
 def post(mailing: Mailing) -> Mailing:
@@ -55,8 +56,7 @@ def more(mailing: Mailing) -> str:
     return "read" if mailing["page"] < 3 else "end"
 
 
-def end(mailing: Mailing) -> Mailing:
-    opened(mailing).close()
+def end(_: Mailing) -> Mailing:
     return {"finished": True, "known": [], "book": None}
 
 
@@ -71,9 +71,7 @@ def build() -> Any:
 
 
 def world() -> None:
-    with closing(sqlite3.connect("book.db")) as book, book:
-        book.execute("CREATE TABLE book (name TEXT)")
-        book.executemany("INSERT INTO book VALUES (?)", [(name,) for name in BOOK])
+    Path("book.txt").write_text("ann bob ann cat bob dan")
 
 
 def observe() -> list[str]:
