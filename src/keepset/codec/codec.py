@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from keepset.codec.copying import Copies
 from keepset.codec.failures import bad, refused
 from keepset.codec.fast import GAVE_UP, Fast
 from keepset.codec.known import Known
@@ -27,7 +28,7 @@ class Codec:
     A codec may be used by many threads at once.
     """
 
-    __slots__ = ("_fast", "_known")
+    __slots__ = ("_copies", "_fast", "_known")
 
     def __init__(self, types: TypeRegistry = GLOBAL, *, opaque: bool = False) -> None:
         """Know the builtin types, and the classes that `types` has names for.
@@ -39,6 +40,7 @@ class Codec:
         """
         self._known = Known(types, as_stored=opaque)
         self._fast = Fast(self._known)
+        self._copies = Copies(self._again, self._known.is_simple_model)
 
     def pack(
         self,
@@ -160,6 +162,22 @@ class Codec:
                 "decode.stack",
                 "Read it from further up the stack.",
             ) from error
+
+    def copy(self, value: Any) -> Any:
+        """Copy a value that was unpacked: what is given shares nothing with it that could change.
+
+        It is what unpacking once more would give.
+
+        Raises:
+            PolicyError: The value was changed since, and cannot be stored.
+        """
+        try:
+            return self._copies.copy(value)
+        except RecursionError:
+            return self._again(value)
+
+    def _again(self, value: Any) -> Any:
+        return self.unpack(self.pack(value))
 
     def parts(self, value: Any) -> Iterable[tuple[str | int, object]] | None:
         """Give the parts of a value with their path elements, exactly as `pack` walks them.

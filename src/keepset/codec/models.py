@@ -78,6 +78,33 @@ def reader(members: Members) -> Callable[[list[Any]], Any]:
     return read
 
 
+def cloner(
+    cls: Any, fields: Callable[[dict[str, Any]], dict[str, Any]], again: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    """Give the function that copies a model which was unpacked.
+
+    Args:
+        cls: A class whose instances have no private attributes.
+        fields: Copies the fields.
+        again: Copies a model that has more than fields.
+    """
+    new = object.__new__
+    set_given, set_extra, set_private = _places(cls)
+
+    def clone(value: Any) -> Any:
+        extra = value.__pydantic_extra__
+        if extra or value.__pydantic_private__:
+            return again(value)
+        made: Any = new(cls)
+        _set(made, "__dict__", fields(value.__dict__))
+        set_given(made, set(value.__pydantic_fields_set__))
+        set_extra(made, None if extra is None else {})
+        set_private(made, None)
+        return made
+
+    return clone
+
+
 def _reader_of_any(members: Members) -> Callable[[list[Any]], Any]:
     """Give the function that makes any model again, whatever it lacks or has beside its fields."""
     cls: Any = members.cls

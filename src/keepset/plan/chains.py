@@ -180,7 +180,7 @@ def gather(loaded: Loaded, codec: Codec) -> Chains:
     columns: dict[str, _Column] = {}
     tail: tuple[TailStep, ...] = ()
     opened: dict[str, OpenColumn] = {}
-    for past, until in reversed(_bounded(loaded)):
+    for past, until in reversed(bounded(loaded)):
         opened = {}
         for name, rows in groupby(past.segments, attrgetter("field")):
             opened[name] = OpenColumn(tuple(rows), until)
@@ -202,14 +202,14 @@ def unpacked(name: str, pieces: Sequence[Piece], codec: Codec) -> list[list[Any]
     return column.ops
 
 
-def _bounded(loaded: Loaded) -> list[tuple[Past, int]]:
-    """Give each line's rows with the last seq that belongs to the position."""
-    bounded: list[tuple[Past, int]] = []
+def bounded(loaded: Loaded) -> list[tuple[Past, int]]:
+    """Give each line's rows with the last seq that belongs to the position, the newest first."""
+    found: list[tuple[Past, int]] = []
     until = loaded.seq
     for past in loaded.pasts:
-        bounded.append((past, until))
+        found.append((past, until))
         until = min(until, past.line.parent_seq)
-    return bounded
+    return found
 
 
 def _column(columns: dict[str, _Column], name: str) -> _Column:

@@ -29,7 +29,7 @@ class FieldSegment:
     """Neighbouring differences of one field, unpacked.
 
     Attributes:
-        previous: Seq of the field's difference before the first one in the segment, 0 for none.
+        previous: Seq of the field's difference before the first one here, 0 for none.
         seqs: Seqs of the differences here, rising.
         ops: The differences.
         each: Bytes of a difference, on the average.
@@ -83,20 +83,25 @@ class OpenColumn:
         self._bodies = [(row, body) for row, body in opened if row.last >= base]
         self.size = sum([len(body) for _, body in self._bodies])
 
-    def needed(self, codec: Codec) -> list[FieldSegment]:
-        """Unpack what the value at the position needs.
+    def needed(self, codec: Codec, since: int | None = None) -> list[FieldSegment]:
+        """Unpack what the value at the position needs, and those before it from another one on.
 
-        What comes before its last whole value may be there as well, where that costs nothing.
+        What comes before the last whole value may be there as well, where that costs nothing.
+
+        Args:
+            codec: The codec of the values.
+            since: The first position whose value counts; None for the last one alone.
 
         Raises:
             IntegrityError: What the segments hold is not what was written.
             DecodeError: The codec cannot read a value that is needed.
         """
         last = len(self._bodies) - 1
+        span = self._until if since is None else since, self._until
         return [
             _decode(row, body, codec)
             if 0 < number < last  # one between two others holds no whole value
-            else _needed(row, body, self._until, codec)
+            else _needed(row, body, span, codec)
             for number, (row, body) in enumerate(self._bodies)
         ]
 
@@ -130,18 +135,24 @@ class OpenColumn:
         return self._opener.group(row, segment.seqs, segment.previous)
 
 
-def _needed(row: SegmentRow, body: bytes, until: int, codec: Codec) -> FieldSegment:
-    """Unpack a segment from its last whole value up to a position, where the rest is worth it."""
+def _needed(row: SegmentRow, body: bytes, span: tuple[int, int], codec: Codec) -> FieldSegment:
+    """Unpack a segment for the values at some positions, where the rest is worth it.
+
+    From the last whole value up to the first of the positions on, up to the last of them.
+    """
+    since, until = span
     parts = _split(row, body) if len(body) >= _CUT_FROM else None
     if parts is None:
         return _until(_decode(row, body, codec), until)
     seqs, previous, packed = parts
     stop = bisect_right(seqs, until)
-    start = next((at for at in range(stop - 1, 0, -1) if begins_alone(packed[at])), 0)
+    first = bisect_right(seqs, since, hi=stop)
+    start = next((at for at in range(first - 1, 0, -1) if begins_alone(packed[at])), 0)
     if stop - start == len(seqs):
         return _decode(row, body, codec)
     needed = b"".join((array_header(stop - start), *packed[start:stop]))
     ops, plain = codec.unpack_noting(needed)
+    previous = seqs[start - 1] if start else previous
     return FieldSegment(previous, seqs[start:stop], ops, len(body) // len(seqs), plain)
 
 

@@ -271,7 +271,7 @@ def unpack_writes(
         else:
             if link.gap not in steps:
                 steps[link.gap] = yield from later(link.gap)
-            value = codec.unpack(codec.pack(link.of(steps[link.gap], row.channel)))
+            value = codec.copy(link.of(steps[link.gap], row.channel))
         found.append(PendingWrite(row.task, row.path, row.index, row.channel, value))
     return found
 

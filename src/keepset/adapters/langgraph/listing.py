@@ -18,10 +18,10 @@ from keepset.adapters.langgraph.threads import Thread, Threads
 from keepset.codec import Withheld
 from keepset.errors import PolicyError
 from keepset.plan.headers import unpack_metadata
-from keepset.plan.reads import ListRuns
+from keepset.plan.reads import Found, ListRuns
 from keepset.plan.requests import Flow
-from keepset.plan.rows import LineRow, StepRow
-from keepset.run.hosted import Spot, Trace, trace
+from keepset.plan.rows import LineRow, RunRow, StepRow
+from keepset.run.hosted import Spot, Stored, Trace, trace
 
 PAGE = 32
 """How many checkpoints are loaded at a time."""
@@ -80,6 +80,7 @@ class Listing:
         self._asked = asked
         self._left = limit
         self._picks: list[Pick] = []
+        self._run: RunRow | None = None
         self._thread: Thread | None = None
         self._names: deque[str] = deque()
         self._listed: set[str] = set()
@@ -88,9 +89,9 @@ class Listing:
     def page(self) -> Flow[list[CheckpointTuple] | None]:
         """Give the next checkpoints, of one thread; None at the end."""
         while True:
-            if self._thread is not None and self._picks:
+            if self._thread is not None and self._run is not None and self._picks:
                 part, self._picks = self._picks[:PAGE], self._picks[PAGE:]
-                return (yield from states(self._threads, self._thread, part))
+                return (yield from states(self._threads, self._thread, self._run, part))
             if self._left == 0:
                 return None
             while not self._names:
@@ -98,10 +99,12 @@ class Listing:
                     return None
             self._thread = thread = self._threads.thread(self._names.popleft())
             if (yield from is_elsewhere(self._threads, thread)):
-                found = yield from listed(self._threads, thread, self._asked, self._left)
-                self._took(len(found))
-                return found
-            self._picks = yield from select(self._threads, thread, self._asked, self._left)
+                shown = yield from listed(self._threads, thread, self._asked, self._left)
+                self._took(len(shown))
+                return shown
+            found = yield from thread.reader.look()
+            self._run = found.run
+            self._picks = yield from select(self._threads, thread, found, self._asked, self._left)
             self._took(len(self._picks))
 
     def _took(self, number: int) -> None:
@@ -127,12 +130,14 @@ class Listing:
         return bool(names) or bool(self._names)
 
 
-def select(threads: Threads, thread: Thread, asked: Query, limit: int | None) -> Flow[list[Pick]]:
-    """Choose checkpoints of a thread by their headers, the highest id first."""
+def select(
+    threads: Threads, thread: Thread, found: Found, asked: Query, limit: int | None
+) -> Flow[list[Pick]]:
+    """Choose checkpoints of a thread that was looked at, by their headers, the highest id first."""
     picks: list[Pick] = []
     most = None if asked.checkpoint or asked.before or asked.having else limit
     with thread.named(asked.namespace or ""):
-        for line, rows in (yield from thread.reader.headers(asked.namespace, most)):
+        for line, rows in (yield from thread.reader.headers_of(found, asked.namespace, most)):
             codec = threads.surface(thread, line.namespace).guard.codec
             for row in rows:
                 outside = asked.before and row.checkpoint >= asked.before
@@ -157,20 +162,27 @@ def _says(metadata: Mapping[str, Any], having: Mapping[str, Any]) -> bool:
         return False
 
 
-def states(threads: Threads, thread: Thread, picks: Sequence[Pick]) -> Flow[list[CheckpointTuple]]:
-    """Load what was chosen; what has gone meanwhile is left out."""
-    found: list[CheckpointTuple] = []
-    near: dict[tuple[LineRow, int], Mapping[str, Any]] = {}
-    for line, row in picks:
+def states(
+    threads: Threads, thread: Thread, run: RunRow, picks: Sequence[Pick]
+) -> Flow[list[CheckpointTuple]]:
+    """Load what was chosen of a run as it was then; what has gone meanwhile is left out."""
+    found: dict[tuple[int, int], Stored] = {}
+    for line in dict.fromkeys(line for line, _ in picks):
         with thread.named(line.namespace):
             surface = threads.surface(thread, line.namespace)
-            stored = yield from thread.reader.on((line, row.seq), surface, near)
-            if stored is not None and stored.header.checkpoint == row.checkpoint:
-                near = {(line, row.seq): stored.values}
+            rows = [row for own, row in picks if own == line]
+            loaded = yield from thread.reader.several(run, line, rows, surface)
+            found |= {(line.id, row.seq): one for row, one in zip(rows, loaded, strict=True) if one}
+    shown: list[CheckpointTuple] = []
+    for line, row in picks:
+        stored = found.get((line.id, row.seq))
+        if stored is not None:
+            with thread.named(line.namespace):
+                surface = threads.surface(thread, line.namespace)
                 name = row.checkpoint
                 own = Address(thread.id, line.namespace, name, loop=False, addressed=False)
-                found.append(as_tuple(threads, own, stored, surface))
-    return found
+                shown.append(as_tuple(threads, own, stored, surface))
+    return shown
 
 
 def listed(
@@ -252,7 +264,7 @@ def channel_history(
 
     LangGraph puts a DeltaChannel together from that.
     """
-    to = address(config)
+    to = threads.located(address(config))
     thread = threads.thread(to.thread)
     if threads.fallback is not None and (yield from is_elsewhere(threads, thread)):
         history: dict[str, Any] = yield from threads.fallback.channel_history(config, channels)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from types import MappingProxyType
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from keepset.codec import Codec
@@ -12,9 +11,10 @@ from keepset.plan.bundled import writes_at
 from keepset.plan.reads import FindRun, Found, Loaded, ReadWrites
 from keepset.plan.rebuild import header_at, remember
 from keepset.plan.requests import Flow, Request
-from keepset.plan.rows import LineRow, StepRow
+from keepset.plan.rows import LineRow, RunRow, StepRow
 from keepset.plan.search import locate, newest_headers
 from keepset.run.hosted.known import Known, Stored, Surface
+from keepset.run.hosted.paging import page
 from keepset.run.pending import unpack_writes
 from keepset.run.reader import Reader
 
@@ -50,6 +50,12 @@ class HostReader:
             limit: How many of each line at the most; None for all.
         """
         found = yield from self.look()
+        return (yield from self.headers_of(found, namespace, limit))
+
+    def headers_of(
+        self, found: Found, namespace: str | None, limit: int | None = None
+    ) -> Flow[list[tuple[LineRow, list[StepRow]]]]:
+        """The same of a run that was just looked at."""
         headers: list[tuple[LineRow, list[StepRow]]] = []
         for line in found.lines:
             if namespace in (None, line.namespace):
@@ -100,16 +106,31 @@ class HostReader:
             stored = spot and (yield from self.on(spot, surface))
         return stored
 
-    def on(
-        self, spot: Spot, surface: Surface, near: Mapping[Spot, Mapping[str, Any]] | None = None
-    ) -> Flow[Stored | None]:
-        """The checkpoint at a spot; None where it is gone.
+    def several(
+        self, run: RunRow, line: LineRow, rows: Sequence[StepRow], surface: Surface
+    ) -> Flow[list[Stored | None]]:
+        """Checkpoints of a line by their headers; None in place of one that is gone.
 
         Args:
-            spot: Where it lies.
-            surface: What its values go through.
-            near: Values of other checkpoints that were just loaded, and that nobody has changed.
+            run: The run as it was before the headers were read.
+            line: The line that holds them.
+            rows: Their headers.
+            surface: What their values go through.
         """
+        found = yield from page(self._known, run, line, rows, surface)
+        stored: list[Stored | None] = []
+        for row in rows:
+            one = found.get(row.seq)
+            if one is None:
+                one = yield from self.on((line, row.seq), surface)
+                one = one if one and one.header.checkpoint == row.checkpoint else None
+            else:
+                self._known.place(row.checkpoint, line, row.seq)
+            stored.append(one)
+        return stored
+
+    def on(self, spot: Spot, surface: Surface) -> Flow[Stored | None]:
+        """The checkpoint at a spot; None where it is gone."""
         line, seq = spot
         reader = self.values(line.namespace, surface.guard.codec)
         try:
@@ -119,7 +140,7 @@ class HostReader:
             return None
         stored = None
         if any(past.line.id == line.id for past in loaded.pasts):  # else another run of this name
-            stored = yield from self._stored(loaded, values, surface.guard.codec, near or {})
+            stored = yield from self._stored(loaded, values, surface.guard.codec)
         if stored is None:
             self._known.forget()
         return stored
@@ -140,11 +161,7 @@ class HostReader:
         return located.line, located.row.seq
 
     def _stored(
-        self,
-        loaded: Loaded,
-        values: Mapping[str, Any],
-        codec: Codec,
-        near: Mapping[Spot, Mapping[str, Any]] = MappingProxyType({}),
+        self, loaded: Loaded, values: Mapping[str, Any], codec: Codec
     ) -> Generator[Request, Any, Stored | None]:
         header, run = header_at(loaded), loaded.found.run
         if header is None or run is None:
@@ -160,9 +177,6 @@ class HostReader:
         rows = writes_at(loaded.seq, (yield ReadWrites(line.id, loaded.seq)))
 
         def later(gap: int) -> Flow[Mapping[str, Any]]:
-            known = near.get((line, loaded.seq + gap))
-            if known is not None:
-                return known
             reader = self.values(line.namespace, codec)
             _, _, others = yield from reader.load(line.branch, seq=loaded.seq + gap)
             return others
