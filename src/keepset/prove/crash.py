@@ -41,7 +41,7 @@ class Crash:
         imported, and what the making of the world has set, such as a variable of the environment.
         """
         if self.experiment.world is not None:
-            with pinned(self.experiment.pins, 0):
+            with pinned(self.trial.pins, 0):
                 self.experiment.world()
         first = _in_a_process(self._first)
         if isinstance(first, Lived):
@@ -54,13 +54,13 @@ class Crash:
             tell(lived)
             os.kill(os.getpid(), signal.SIGKILL)
 
-        with pinned(self.experiment.pins, 0):
+        with pinned(self.trial.pins, 0):
             store = self._store()
             lived = first_life(self.experiment, self.trial, store, halt)
             tell(outcome_of(self.experiment, [lived], store, self._began))
 
     def _second(self, first: Lived, tell: Tell) -> None:
-        with pinned(self.experiment.pins, 1):
+        with pinned(self.trial.pins, 1):
             store = self._store()
             last = second_life(self.experiment, self.trial, store, first)
             tell(outcome_of(self.experiment, [first, last], store, self._began))

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from keepset.contracts import Drop, Extract, Keep, Refetch, Rule
+from keepset.contracts import Drop, Extract, Keep
 from keepset.errors import KeepsetError, PolicyError
 from keepset.prove.leaves import Leaves, leaves_of
+from keepset.prove.leaving import rules_of
 from keepset.prove.pins import pinned
-from keepset.prove.ports import LeftOut, Life, Progress, Script, Target
-from keepset.prove.trials import RESTORED, Failure, Outcome, Steps, Trial
+from keepset.prove.ports import Life, Progress, Script, Target
+from keepset.prove.trials import Failure, Outcome, Steps, Trial
 from keepset.prove.watch import Halted, Watch
 from keepset.store import Store
 from keepset.verdict.examine import verdicts_on
@@ -31,7 +32,6 @@ class Experiment:
         world: Makes the outside world before a trial, in the current folder.
         observe: Gives what happened outside, as plain data.
         between: Changes the world between the end of one life and the next.
-        pins: What is pinned, out of `keepset.prove.pins.PINS`.
     """
 
     target: Target
@@ -39,7 +39,6 @@ class Experiment:
     world: Callable[[], object] | None = None
     observe: Callable[[], object] | None = None
     between: Callable[[], object] | None = None
-    pins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,7 @@ class Lived:
         failure: How it failed.
         changed: Fields whose rule restored another content.
         unstorable: See `Outcome`.
+        carried: Live values that no checkpoint takes, for a life in the same process.
     """
 
     steps: Steps
@@ -65,25 +65,7 @@ class Lived:
     failure: Failure | None
     changed: frozenset[str]
     unstorable: tuple[str, str] | None
-
-
-def rules_of(experiment: Experiment, trial: Trial) -> dict[str, Rule]:
-    """Give the rule of each field in a trial."""
-    fields = experiment.target.fields
-    return {name: _rule(field.rule, name, trial) for name, field in fields.items()}
-
-
-def _rule(declared: Rule, name: str, trial: Trial) -> Rule:
-    if name in trial.left_out:
-        return LeftOut()
-    if name in trial.by_rule:
-        return replace(declared, pin="report") if isinstance(declared, Refetch) else declared
-    if isinstance(declared, RESTORED):
-        return declared
-    if name in trial.stuck:
-        return LeftOut() if isinstance(declared, Keep | Extract | Drop) else declared
-    # In a store of its own a secret is stored: what it does to a run is what is looked at.
-    return Keep(secrets="allow")
+    carried: Mapping[str, Any]
 
 
 def first_life(
@@ -97,8 +79,9 @@ def first_life(
         store: An empty store.
         halt: Ends the process at the point, once it has been handed what was lived until then.
     """
-    life = Life(store, rules_of(experiment, trial), experiment.script)
-    return _live(experiment.target, life, trial.point, halt)
+    life = Life(store, rules_of(experiment.target.fields, trial), experiment.script)
+    lived = _live(experiment.target, life, trial.point, halt)
+    return replace(lived, carried=_carried(experiment.target, trial, lived))
 
 
 def second_life(experiment: Experiment, trial: Trial, store: Store, first: Lived) -> Lived:
@@ -106,7 +89,8 @@ def second_life(experiment: Experiment, trial: Trial, store: Store, first: Lived
     if experiment.between is not None:
         experiment.between()
     since = first.progress or Progress()
-    life = Life(store, rules_of(experiment, trial), experiment.script, since)
+    rules = rules_of(experiment.target.fields, trial, first.carried)
+    life = Life(store, rules, experiment.script, since)
     return _live(experiment.target, life, None, None)
 
 
@@ -115,12 +99,13 @@ def _live(
 ) -> Lived:
     def ended(**more: Any) -> Lived:
         given: dict[str, Any] = {"halted": False, "state": {}, "failure": None, "unstorable": None}
-        given |= {"steps": watch.steps, "points": tuple(watch.points), **more}
-        return Lived(progress=watch.progress, changed=frozenset(watch.changed), **given)
+        given |= {"steps": watch.steps, "points": tuple(watch.points), "carried": watch.live}
+        given |= {"progress": watch.progress, "changed": frozenset(watch.changed), **more}
+        return Lived(**given)
 
     def end() -> None:
         if halt is not None:
-            halt(ended(halted=True))
+            halt(replace(ended(halted=True), carried={}))
 
     watch = Watch(stop, end)
     try:
@@ -130,6 +115,13 @@ def _live(
     except Exception as error:  # noqa: BLE001 - whatever a step raises is what is looked at
         return ended(failure=_failure(error, watch), unstorable=_unstorable(error, target))
     return ended(state=dict(state))
+
+
+def _carried(target: Target, trial: Trial, lived: Lived) -> dict[str, Any]:
+    """Give what no checkpoint takes and no rule brings back, as it was at the end of a life."""
+    kept = (Keep, Extract, Drop)
+    names = [name for name in trial.stuck if isinstance(target.fields[name].rule, kept)]
+    return {name: lived.carried[name] for name in names if name in lived.carried}
 
 
 def _failure(error: Exception, watch: Watch) -> Failure:
@@ -182,12 +174,12 @@ def _judged(target: Target, state: Mapping[str, Any], store: Store) -> dict[str,
 def carry_out(experiment: Experiment, trial: Trial, store: Store) -> Outcome:
     """Carry out a trial in this process: what resumes is a fresh instance in the same process."""
     began = time.monotonic()
-    with pinned(experiment.pins, 0):
+    with pinned(trial.pins, 0):
         if experiment.world is not None:
             experiment.world()
         lives = [first_life(experiment, trial, store)]
         if not lives[0].halted:
             return outcome_of(experiment, lives, store, began)
-    with pinned(experiment.pins, 1):
+    with pinned(trial.pins, 1):
         lives.append(second_life(experiment, trial, store, lives[0]))
         return outcome_of(experiment, lives, store, began)

@@ -12,13 +12,6 @@ from keepset.prove.watch import Watch
 from keepset.store import Store
 
 
-class LeftOut(Rule):
-    """The field is never stored and nothing restores it, while steps hand it on as they do.
-
-    So it is after a crash with a field that no checkpoint has: until then it was there.
-    """
-
-
 @dataclass(frozen=True, slots=True)
 class Script:
     """What comes from outside while a run lives.
@@ -71,6 +64,8 @@ class Target(Protocol):
             node's name and a dot before it where the outer state has no field of that name.
         outputs: The fields that the host itself says a caller reads; empty where it says nothing.
         codec: Knows the classes of the values.
+        carries: Whether `live` shows the whole state at each point, so that what no checkpoint
+            takes can be handed to the next life in the same process.
     """
 
     @property
@@ -91,6 +86,11 @@ class Target(Protocol):
     @property
     def codec(self) -> Codec:
         """Knows the classes of the values."""
+        ...
+
+    @property
+    def carries(self) -> bool:
+        """Whether it shows the whole state at each point."""
         ...
 
     def live(self, life: Life, watch: Watch) -> Mapping[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from keepset.prove.compare import Reference
 from keepset.prove.flow import Search, side_by_side
 from keepset.prove.proof import Cell, FieldProof, Proof, Proven, worst
 from keepset.prove.sets import Sufficient, sufficient
-from keepset.prove.singles import Differences, Point, at_point
-from keepset.prove.standing import stand, whole
+from keepset.prove.singles import Differences, Point, at_point, is_tried_by_rule
+from keepset.prove.standing import CONTROLS, stand, whole
 from keepset.prove.tries import Question, Tries
 from keepset.verdict.field import FieldVerdict
 
@@ -17,31 +18,77 @@ _MATTERS = frozenset({Proven.NEEDED, Proven.RESTORED, Proven.REFETCH_DIFFERS})
 """A resume is wrong without such a field, whatever brings it back."""
 
 
-def prove(question: Question) -> Search[Proof]:
-    """Prove which fields a checkpoint needs.
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What is known of a workflow once it was run without an end.
+
+    Attributes:
+        tries: What was tried until now.
+        right: What is right.
+    """
+
+    tries: Tries
+    right: Reference
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The points at which it can be resumed."""
+        return self.right.right.points
+
+    @property
+    def can_be_proven(self) -> bool:
+        """Whether it has a point, reaches its end, and does twice the same."""
+        return not (self.right.unlike or self.right.right.failure) and bool(self.points)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether there is so much to try that fields are left out in groups."""
+        return len(self.points) * len(self.tries.fields) > self.tries.question.most
+
+    @property
+    def planned(self) -> int:
+        """How many runs it takes to try every field at every point, about."""
+        rules = self.tries.question.rules
+        shaped = sum(is_tried_by_rule(rules[name]) for name in self.tries.fields)
+        single = len(self.tries.fields)
+        if self.is_grouped:
+            single = 2 * single.bit_length()  # as for one field that is needed
+        return len(self.points) * (CONTROLS + single + shaped + 1) + self.tries.resumes
+
+
+def look(question: Question) -> Search[Looked]:
+    """Run a workflow without an end, twice.
 
     Args:
         question: What is asked.
+    """
+    tries = Tries(question)
+    right = yield from whole(tries)
+    return Looked(tries, right)
+
+
+def measure(looked: Looked) -> Search[Proof]:
+    """Prove which fields a checkpoint needs.
+
+    Args:
+        looked: What `look` has found.
 
     Returns:
         The proof. It is not conclusive where the workflow cannot be repeated, fails by itself, or
         has no checkpoint that it could be resumed from.
     """
-    tries = Tries(question)
-    right = yield from whole(tries)
-    points = right.right.points
-    if right.unlike or right.right.failure or not points:
+    tries, right = looked.tries, looked.right
+    if not looked.can_be_proven:
         return _inconclusive(tries, right)
+    points, grouped = looked.points, looked.is_grouped
     for found in (yield from side_by_side(stand(tries, point, right) for point in points)):
         tries.stands[found.point] = found
-    grouped = len(points) * len(tries.fields) > question.most
     measured = yield from side_by_side(at_point(tries, p, grouped=grouped) for p in points)
     needed = {n for one in measured for n, cell in one.cells.items() if cell.verdict in _MATTERS}
-    usable = any(one.reference for one in tries.stands.values())
-    found_set = None
-    if usable:
-        found_set = yield from sufficient(tries, needed, _sizes(right))
-    return _proof(tries, right, measured, found_set)
+    suffices = None
+    if any(one.reference for one in tries.stands.values()):
+        suffices = yield from sufficient(tries, needed, _sizes(right))
+    return _proof(tries, right, measured, suffices)
 
 
 def _sizes(right: Reference) -> dict[str, int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keepset.contracts import Keep, Rule
+from keepset.contracts import Drop, Refetch, Rule
 from keepset.prove.compare import Difference, is_lost
 from keepset.prove.flow import Search
 from keepset.prove.proof import Cell, Proven
 from keepset.prove.trials import RESTORED, Trial
-from keepset.prove.tries import Stand, Tries, is_fetched, is_plain
+from keepset.prove.tries import Stand, Tries
 
 Differences = tuple[Difference, ...]
 
@@ -46,42 +46,48 @@ def at_point(tries: Tries, point: str, *, grouped: bool) -> Search[Point]:
     if stand.reference is None:
         return Point(stand, _unknown(tries, stand), {}, frozenset(), ())
     names = [name for name in tries.fields if name not in stand.stale]
-    shaped = [name for name in names if _is_tried_by_rule(tries.question.rules[name])]
+    ruled = [name for name in names if is_tried_by_rule(tries.question.rules[name])]
     if grouped:
         without = yield from _grouped(tries, point, names)
     else:
-        yield from tries.outcomes(_first(tries, point, names, shaped))
+        yield from tries.outcomes(_certain(tries, point, names, ruled))
         found = yield from tries.without(point, [frozenset({name}) for name in names])
         without = dict(zip(names, found, strict=True))
-    misled = yield from _by_rule(tries, point, shaped)
-    whole = tries.trial(point, stand.stale, names)
+    misled = yield from _by_rule(tries, point, ruled)
+    whole = tries.trial(point, by_rule=names)
     outcomes = yield from tries.outcomes([whole])
     cells = {name: _cell(tries, stand, name, without, misled) for name in tries.question.rules}
     lost = frozenset(n for n in names if not without[n] and _is_lost(tries, stand, n))
     return Point(stand, cells, misled, lost, tries.judged(whole, outcomes[0]))
 
 
-def _first(tries: Tries, point: str, names: Sequence[str], shaped: Sequence[str]) -> list[Trial]:
+def is_tried_by_rule(rule: Rule) -> bool:
+    """Say whether a resume by this rule may be another than one with the value itself."""
+    return isinstance(rule, Drop | Refetch)
+
+
+def _certain(tries: Tries, point: str, names: Sequence[str], ruled: Sequence[str]) -> list[Trial]:
     """All that is tried at the point for certain, so that it is carried out in one batch."""
-    stale = tries.stands[point].stale
     return [
-        *(tries.trial(point, {name} | stale) for name in names),
-        *(tries.trial(point, stale, [name]) for name in shaped),
-        tries.trial(point, stale, names),
+        *(tries.trial(point, left_out=[name]) for name in names),
+        *(_ruled(tries, point, name) for name in ruled),
+        tries.trial(point, by_rule=names),
     ]
 
 
-def _is_tried_by_rule(rule: Rule) -> bool:
-    return not isinstance(rule, RESTORED) and not is_plain(rule)
+def _ruled(tries: Tries, point: str, name: str) -> Trial:
+    """Try what a rule does against the other thing that may become of the field."""
+    if isinstance(tries.question.rules[name], Refetch):
+        return tries.trial(point, by_value=[name])
+    return tries.trial(point, by_rule=[name])
 
 
-def _by_rule(tries: Tries, point: str, shaped: Sequence[str]) -> Search[dict[str, Differences]]:
-    stale = tries.stands[point].stale
-    trials = [tries.trial(point, stale, [name]) for name in shaped]
+def _by_rule(tries: Tries, point: str, ruled: Sequence[str]) -> Search[dict[str, Differences]]:
+    trials = [_ruled(tries, point, name) for name in ruled]
     outcomes = yield from tries.outcomes(trials)
     return {
         name: tries.judged(trial, outcome)
-        for name, trial, outcome in zip(shaped, trials, outcomes, strict=True)
+        for name, trial, outcome in zip(ruled, trials, outcomes, strict=True)
     }
 
 
@@ -99,7 +105,7 @@ def _grouped(tries: Tries, point: str, names: Sequence[str]) -> Search[dict[str,
 
 
 def _is_lost(tries: Tries, stand: Stand, name: str) -> bool:
-    outcome = tries.known(tries.trial(stand.point, {name} | stand.stale))
+    outcome = tries.known(tries.trial(stand.point, left_out=[name]))
     right = stand.reference
     return outcome is not None and right is not None and is_lost(outcome, right, name)
 
@@ -112,21 +118,22 @@ def _cell(
     misled: dict[str, Differences],
 ) -> Cell:
     """Weigh what went wrong without a field against what went wrong by its rule."""
-    rule = tries.question.rules[name]
-    point, wrong, led = stand.point, without.get(name, ()), misled.get(name, ())
-    if name not in without:  # no checkpoint takes it, or it is stale: right without it
+    rule, point = tries.question.rules[name], stand.point
+    if name in stand.misled:
+        return Cell(point, Proven.REFETCH_DIFFERS, stand.strayed)
+    wrong, led = without.get(name, ()), misled.get(name, ())
+    if isinstance(rule, Drop):
+        return Cell(point, Proven.NEEDED, led) if led else Cell(point, Proven.NOT_NEEDED)
+    if not wrong:
         return Cell(point, Proven.NOT_NEEDED)
-    if not wrong and not (led and not is_fetched(rule)):
-        return Cell(point, Proven.NOT_NEEDED)
-    if isinstance(rule, RESTORED):
-        return Cell(point, Proven.RESTORED, wrong)
-    if is_fetched(rule):
-        changed = tries.known(tries.trial(point, stand.stale, [name]))
-        if changed is not None and name in changed.changed:
-            return Cell(point, Proven.REFETCH_DIFFERS, led or wrong)
-    if isinstance(rule, Keep) or led or rule.stored:
-        return Cell(point, Proven.NEEDED, wrong or led)
-    return Cell(point, Proven.RESTORED, wrong)
+    if isinstance(rule, Refetch) and (led or _is_changed(tries, point, name)):
+        return Cell(point, Proven.REFETCH_DIFFERS, led or wrong)
+    return Cell(point, Proven.RESTORED if isinstance(rule, RESTORED) else Proven.NEEDED, wrong)
+
+
+def _is_changed(tries: Tries, point: str, name: str) -> bool:
+    control = tries.known(tries.trial(point))
+    return control is not None and name in control.changed
 
 
 def _unknown(tries: Tries, stand: Stand) -> dict[str, Cell]:

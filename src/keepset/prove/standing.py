@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from keepset.contracts import Refetch
 from keepset.prove.compare import Difference, Reference, differences, reference_of
 from keepset.prove.flow import Search
+from keepset.prove.trials import Trial
 from keepset.prove.tries import Stand, Tries
 from keepset.prove.volatile import mask_of
 
-_CONTROLS = 2
+CONTROLS = 2
+"""Resumes with everything there, by which it is told what is volatile."""
 
 
 def whole(tries: Tries) -> Search[Reference]:
@@ -18,7 +21,7 @@ def whole(tries: Tries) -> Search[Reference]:
             break
         name, code = outcome.unstorable
         tries.stuck[name] = code
-    trials = [tries.trial(number=number) for number in range(_CONTROLS)]
+    trials = [tries.trial(number=number) for number in range(CONTROLS)]
     return reference_of((yield from tries.outcomes(trials)))
 
 
@@ -28,7 +31,7 @@ def stand(tries: Tries, point: str, uninterrupted: Reference) -> Search[Stand]:
     A resume with everything there says it. Where that goes astray, the world has changed in
     between, or a field is stale: there and worse than if it were not.
     """
-    trials = [tries.trial(point, number=number) for number in range(_CONTROLS)]
+    trials = [tries.trial(point, number) for number in range(CONTROLS)]
     controls = reference_of((yield from tries.outcomes(trials)))
     if controls.unlike:
         why = f"two resumes with everything there differ in {', '.join(controls.unlike)}"
@@ -37,7 +40,7 @@ def stand(tries: Tries, point: str, uninterrupted: Reference) -> Search[Stand]:
     strayed = differences(controls.right, around, tries.absent, tries.question.outputs)
     if not strayed or controls.right.failure is None:
         return Stand(point, controls, strayed)
-    return (yield from _stale(tries, point, around, strayed))
+    return (yield from _mended(tries, point, around, strayed))
 
 
 def _around(uninterrupted: Reference, controls: Reference) -> Reference:
@@ -48,19 +51,28 @@ def _around(uninterrupted: Reference, controls: Reference) -> Reference:
     return Reference(uninterrupted.right, both, allowed, ())
 
 
-def _stale(
+def _mended(
     tries: Tries, point: str, right: Reference, strayed: tuple[Difference, ...]
 ) -> Search[Stand]:
-    """Look for the field without which a resume does not fail."""
+    """Look for the field without which, or with whose own value, a resume does not fail."""
     names = tries.fields
-    trials = [tries.trial(point, [name]) for name in names]
-    outcomes = yield from tries.outcomes(trials)
-    for name, outcome in zip(names, outcomes, strict=True):
-        spared = tries.absent | {name}
-        if not differences(outcome, right, spared, tries.question.outputs):
-            again = yield from tries.outcomes([tries.trial(point, [name], number=1)])
-            reference = reference_of([outcome, *again])
-            if not reference.unlike:
-                return Stand(point, reference, strayed, frozenset({name}))
+    fetched = [name for name in names if isinstance(tries.question.rules[name], Refetch)]
+    mends = [*((name, True) for name in fetched), *((name, False) for name in names)]
+    outcomes = yield from tries.outcomes([_mend(tries, point, one) for one in mends])
+    for (name, stored), outcome in zip(mends, outcomes, strict=True):
+        out = frozenset() if stored else frozenset({name})
+        if differences(outcome, right, tries.absent | out, tries.question.outputs):
+            continue
+        again = yield from tries.outcomes([_mend(tries, point, (name, stored), 1)])
+        reference = reference_of([outcome, *again])
+        if not reference.unlike:
+            return Stand(point, reference, strayed, stale=out, misled=frozenset({name}) - out)
     why = f"it fails with everything there that a checkpoint takes: {strayed[0].what}"
     return Stand(point, None, strayed, why=why)
+
+
+def _mend(tries: Tries, point: str, mend: tuple[str, bool], number: int = 0) -> Trial:
+    name, stored = mend
+    if stored:
+        return tries.trial(point, number, by_value=[name])
+    return tries.trial(point, number, left_out=[name])

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from keepset.contracts import Reopen, Scratch, Secret
+from keepset.contracts import Refetch, Reopen, Scratch, Secret
 from keepset.prove.leaves import Leaves
 from keepset.verdict.field import FieldVerdict
 
-RESTORED: Final = (Reopen, Scratch, Secret)
-"""Rules of what is live, stale after a crash or secret: it goes by its rule in every trial."""
+RESTORED: Final = (Refetch, Reopen, Scratch, Secret)
+"""Rules that bring back what is not stored; they do so in every trial that says nothing else."""
 
 Steps = tuple[tuple[str, ...], ...]
 """Names of steps; those that run side by side stand together."""
@@ -24,16 +24,20 @@ class Trial:
     Attributes:
         point: Id of the point at which the first life ends; None for a run that is not ended.
         left_out: Ids of the fields that are never stored.
-        by_rule: Ids of the fields that go by the rule that is declared for them; all others are
-            stored as they are.
+        by_value: Ids of the fields that are stored though they could be fetched again.
+        by_rule: Ids of the fields that go by the very rule that is declared for them. Without it
+            a field that is declared `Drop` is stored, and there is no budget of bytes.
         stuck: Ids of the fields that no checkpoint takes, so that they are not stored either.
+        pins: What is pinned, out of `keepset.prove.pins.PINS`.
         number: Tells repetitions of one trial apart.
     """
 
     point: str | None = None
     left_out: frozenset[str] = frozenset()
+    by_value: frozenset[str] = frozenset()
     by_rule: frozenset[str] = frozenset()
     stuck: frozenset[str] = frozenset()
+    pins: tuple[str, ...] = ()
     number: int = 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from keepset.contracts import Drop, Extract, Keep, Refetch, Rule
+from keepset.contracts import Drop, Extract, Keep, Rule
 from keepset.prove.compare import Difference, Reference, differences
 from keepset.prove.flow import Search
 from keepset.prove.trials import Outcome, Trial
@@ -22,6 +22,7 @@ class Question:
         most: Trials of single fields above which fields are tried in groups: a group without
             which a resume is right is then taken for fields that are not needed one by one.
         pins: What is pinned.
+        carries: Whether what no checkpoint takes is handed to the life that resumes.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Question:
     outputs: frozenset[str] = frozenset()
     most: int = 1_000
     pins: tuple[str, ...] = ()
+    carries: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Stand:
         reference: What is right; None where that cannot be said.
         strayed: How a resume with everything there differs from a run without an end.
         stale: Fields without which a resume is right, and with which it is not.
+        misled: Fields that a rule brings back wrong, and with whose values a resume is right.
         why: Why it cannot be said what is right.
     """
 
@@ -47,6 +50,7 @@ class Stand:
     reference: Reference | None
     strayed: tuple[Difference, ...] = ()
     stale: frozenset[str] = frozenset()
+    misled: frozenset[str] = frozenset()
     why: str = ""
 
 
@@ -72,7 +76,9 @@ class Tries:
 
     @property
     def absent(self) -> frozenset[str]:
-        """Fields that no checkpoint takes and no rule restores: they are left out at all times."""
+        """Fields that are left out at all times: no checkpoint takes and no rule restores them."""
+        if self.question.carries:
+            return frozenset()
         rules = self.question.rules
         return frozenset(n for n in self.stuck if isinstance(rules[n], Keep | Extract | Drop))
 
@@ -81,15 +87,29 @@ class Tries:
         """The fields that can be left out one by one."""
         return [name for name in self.question.rules if name not in self.absent]
 
-    def trial(
-        self,
-        point: str | None = None,
-        left_out: Iterable[str] = (),
-        by_rule: Iterable[str] = (),
-        number: int = 0,
-    ) -> Trial:
-        """Make a trial with what is known by now."""
-        return Trial(point, frozenset(left_out), frozenset(by_rule), frozenset(self.stuck), number)
+    def trial(self, point: str | None = None, number: int = 0, **sets: Iterable[str]) -> Trial:
+        """Make a trial with what is known by now.
+
+        Args:
+            point: Id of the point, or None.
+            number: Tells repetitions apart.
+            sets: ``left_out``, ``by_value`` and ``by_rule`` of the trial. What is stale at the
+                point is left out as well, what is misled stored.
+        """
+        stand = self.stands.get(point or "")
+        stale, misled = (stand.stale, stand.misled) if stand else (frozenset(), frozenset())
+        given = {name: frozenset(fields) for name, fields in sets.items()}
+        left_out = given.pop("left_out", frozenset()) | stale
+        by_value = (given.pop("by_value", frozenset()) | misled) - left_out
+        return Trial(
+            point=point,
+            left_out=left_out,
+            by_value=by_value,
+            stuck=frozenset(self.stuck),
+            pins=self.question.pins,
+            number=number,
+            **given,
+        )
 
     def outcomes(self, trials: Sequence[Trial]) -> Search[list[Outcome]]:
         """Carry out those trials that were not carried out before."""
@@ -106,8 +126,7 @@ class Tries:
         self, point: str, sets: Sequence[frozenset[str]]
     ) -> Search[list[tuple[Difference, ...]]]:
         """Leave each of some sets of fields out at a point, and say what goes wrong."""
-        stale = self.stands[point].stale
-        trials = [self.trial(point, left_out | stale) for left_out in sets]
+        trials = [self.trial(point, left_out=left_out) for left_out in sets]
         outcomes = yield from self.outcomes(trials)
         return [self.judged(t, o) for t, o in zip(trials, outcomes, strict=True)]
 
@@ -121,20 +140,6 @@ class Tries:
         stand = self.stands[trial.point or ""]
         if stand.reference is None:
             return ()
-        spared = trial.left_out | self.absent | shaped(self.question.rules, trial.by_rule)
+        dropped = {n for n in trial.by_rule if isinstance(self.question.rules[n], Drop)}
+        spared = trial.left_out | self.absent | dropped
         return differences(outcome, stand.reference, spared, self.question.outputs)
-
-
-def shaped(rules: Mapping[str, Rule], names: Iterable[str]) -> frozenset[str]:
-    """Give those fields whose rules make them another value than the one that a step gave."""
-    return frozenset(name for name in names if not is_plain(rules[name]))
-
-
-def is_plain(rule: Rule) -> bool:
-    """Say whether a rule stores a field as it is."""
-    return isinstance(rule, Keep) and not rule.without
-
-
-def is_fetched(rule: Rule) -> bool:
-    """Say whether a rule loads a field again from others."""
-    return isinstance(rule, Refetch)

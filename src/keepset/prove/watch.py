@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from keepset.prove.ports import Progress
@@ -23,6 +23,7 @@ class Watch:
             ``after find (2)`` where a step comes round again.
         progress: What of the script was used when the last one landed.
         changed: Fields whose rule has restored another content than was there.
+        live: The state as it was when the last one landed, where the host shows it.
     """
 
     def __init__(self, stop: str | None, halt: Callable[[], None] | None = None) -> None:
@@ -35,6 +36,7 @@ class Watch:
         self.points: list[str] = []
         self.progress: Progress | None = None
         self.changed: set[str] = set()
+        self.live: Mapping[str, Any] = {}
         self._stop = stop
         self._halt = halt
         self._seen: Counter[str] = Counter()
@@ -59,12 +61,13 @@ class Watch:
         with self._lock:
             self._steps[-1].append(step)
 
-    def landed(self, label: str, progress: Progress) -> None:
+    def landed(self, label: str, progress: Progress, live: Mapping[str, Any] | None = None) -> None:
         """Note that a checkpoint has landed that a run can be resumed from.
 
         Args:
             label: What a person calls the point, the same in each run.
             progress: What of the script was used until then.
+            live: The state, with what is in no checkpoint.
         """
         with self._lock:
             self._seen[label] += 1
@@ -72,6 +75,7 @@ class Watch:
             point = label if count == 1 else f"{label} ({count})"
             self.points.append(point)
             self.progress = progress
+            self.live = live or {}
             self._steps.append([])
         if point == self._stop:
             if self._halt is not None:

@@ -43,6 +43,11 @@ class WorkflowTarget:
         """None: a workflow gives its whole state, and does not say what of it is read."""
         return frozenset()
 
+    @property
+    def carries(self) -> bool:
+        """It does: a step is handed the whole state."""
+        return True
+
     def live(self, life: Life, watch: Watch) -> Mapping[str, Any]:
         """See `keepset.prove.ports.Target`; the points are those between two steps."""
         made = self._make()
@@ -67,6 +72,7 @@ class _Watched:
 
     def __init__(self, workflow: Workflow, watch: Watch, *, is_resuming: bool) -> None:
         self._watch = watch
+        self._contract = workflow.contract
         self._names = list(workflow.steps)
         self._is_first = True
         self._is_resuming = is_resuming
@@ -79,21 +85,22 @@ class _Watched:
 
         @functools.wraps(step)
         def called(state: Any) -> Any:
-            self._begin(name)
+            self._begin(name, state)
             return step(state)
 
         @functools.wraps(step)
         async def awaited(state: Any) -> Any:
-            self._begin(name)
+            self._begin(name, state)
             return await step(state)
 
         return awaited if inspect.iscoroutinefunction(step) else called
 
-    def _begin(self, name: str) -> None:
+    def _begin(self, name: str, state: Any) -> None:
         """Say that a step begins, and before it that the one in front of it was saved."""
         position = self._names.index(name)
         if position and not (self._is_first and self._is_resuming):
-            self._watch.landed(f"after {self._names[position - 1]}", Progress(turn=1))
+            live = self._contract.values(state)
+            self._watch.landed(f"after {self._names[position - 1]}", Progress(turn=1), live)
         self._is_first = False
         self._watch.began(name)
 

@@ -9,12 +9,13 @@ import click
 
 from keepset.cli import output
 from keepset.cli.app import FINDINGS
+from keepset.cli.aside import printing_aside
 from keepset.cli.counts import counted
-from keepset.cli.load import load, printing_aside
 from keepset.contracts import Contract, Problem, check, contract_of
 from keepset.errors import SchemaError
 from keepset.plan.guard import Mode
 from keepset.store.opening import mode_in_force
+from keepset.testing.references import load
 
 EPILOG = """\b
 Examples:

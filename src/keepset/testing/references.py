@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
 import sys
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from keepset.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def load(reference: str) -> object:
@@ -47,23 +42,6 @@ def load(reference: str) -> object:
             what = f"{name} of {module_name} cannot be read"
             raise _failed(what, module_name, cause) from cause
     return value
-
-
-@contextlib.contextmanager
-def printing_aside() -> Iterator[None]:
-    """Send to stderr what the user's code prints, so that stdout holds our result alone.
-
-    What a program that it starts writes goes there as well.
-    """
-    with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as undo:
-        with contextlib.suppress(OSError):  # a stream that is closed has nothing to send aside
-            ours = os.dup(1)
-            undo.callback(os.close, ours)
-            os.dup2(2, 1)
-            undo.callback(os.dup2, ours, 1)
-            if sys.__stdout__ is not None:
-                undo.callback(sys.__stdout__.flush)
-        yield
 
 
 def _module(name: str) -> object:
