@@ -32,8 +32,9 @@ class Looked:
 
     @property
     def points(self) -> tuple[str, ...]:
-        """The points at which it can be resumed."""
-        return self.right.right.points
+        """The points that are asked for at which it can be resumed."""
+        asked = self.tries.question.points
+        return tuple(p for p in self.right.right.points if not asked or p in asked)
 
     @property
     def can_be_proven(self) -> bool:
@@ -86,29 +87,28 @@ def measure(looked: Looked) -> Search[Proof]:
     measured = yield from side_by_side(at_point(tries, p, grouped=grouped) for p in points)
     needed = {n for one in measured for n, cell in one.cells.items() if cell.verdict in _MATTERS}
     suffices = None
-    if any(one.reference for one in tries.stands.values()):
+    if tries.question.is_whole and any(one.reference for one in tries.stands.values()):
         suffices = yield from sufficient(tries, needed, _sizes(right))
-    return _proof(tries, right, measured, suffices)
+    return _proof(looked, measured, suffices)
 
 
 def _sizes(right: Reference) -> dict[str, int]:
     return {name: verdict.bytes_now for name, verdict in right.right.judged.items()}
 
 
-def _proof(
-    tries: Tries, right: Reference, measured: Sequence[Point], found: Sufficient | None
-) -> Proof:
+def _proof(looked: Looked, measured: Sequence[Point], found: Sufficient | None) -> Proof:
+    tries, right = looked.tries, looked.right
     together = found.together if found else ()
     fields = tuple(
         _field(tries, name, measured, together, right.right.judged.get(name))
-        for name in tries.question.rules
+        for name in tries.question.asked
     )
     volatile = {*right.volatile}
     for one in tries.stands.values():
         volatile |= set(one.reference.volatile if one.reference else ())
     return Proof(
         name=tries.question.name,
-        points=right.right.points,
+        points=looked.points,
         fields=fields,
         sufficient=found.kept if found else None,
         minimal=found.minimal if found else False,

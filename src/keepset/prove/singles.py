@@ -54,11 +54,10 @@ def at_point(tries: Tries, point: str, *, grouped: bool) -> Search[Point]:
         found = yield from tries.without(point, [frozenset({name}) for name in names])
         without = dict(zip(names, found, strict=True))
     misled = yield from _by_rule(tries, point, ruled)
-    whole = tries.trial(point, by_rule=names)
-    outcomes = yield from tries.outcomes([whole])
-    cells = {name: _cell(tries, stand, name, without, misled) for name in tries.question.rules}
+    declared = yield from _declared(tries, point, names)
+    cells = {name: _cell(tries, stand, name, without, misled) for name in tries.question.asked}
     lost = frozenset(n for n in names if not without[n] and _is_lost(tries, stand, n))
-    return Point(stand, cells, misled, lost, tries.judged(whole, outcomes[0]))
+    return Point(stand, cells, misled, lost, declared)
 
 
 def is_tried_by_rule(rule: Rule) -> bool:
@@ -68,11 +67,11 @@ def is_tried_by_rule(rule: Rule) -> bool:
 
 def _certain(tries: Tries, point: str, names: Sequence[str], ruled: Sequence[str]) -> list[Trial]:
     """All that is tried at the point for certain, so that it is carried out in one batch."""
-    return [
+    trials = [
         *(tries.trial(point, left_out=[name]) for name in names),
         *(_ruled(tries, point, name) for name in ruled),
-        tries.trial(point, by_rule=names),
     ]
+    return [*trials, tries.trial(point, by_rule=names)] if tries.question.is_whole else trials
 
 
 def _ruled(tries: Tries, point: str, name: str) -> Trial:
@@ -80,6 +79,15 @@ def _ruled(tries: Tries, point: str, name: str) -> Trial:
     if isinstance(tries.question.rules[name], Refetch):
         return tries.trial(point, by_value=[name])
     return tries.trial(point, by_rule=[name])
+
+
+def _declared(tries: Tries, point: str, names: Sequence[str]) -> Search[Differences]:
+    """Try all declared rules together."""
+    if not tries.question.is_whole:
+        return ()
+    trial = tries.trial(point, by_rule=names)
+    (outcome,) = yield from tries.outcomes([trial])
+    return tries.judged(trial, outcome)
 
 
 def _by_rule(tries: Tries, point: str, ruled: Sequence[str]) -> Search[dict[str, Differences]]:
@@ -146,5 +154,5 @@ def _unknown(tries: Tries, stand: Stand) -> dict[str, Cell]:
         name: Cell(stand.point, Proven.NEEDED, stand.strayed)
         if name in alone
         else Cell(stand.point, Proven.INCONCLUSIVE, why=stand.why)
-        for name in tries.question.rules
+        for name in tries.question.asked
     }

@@ -23,6 +23,8 @@ class Question:
             which a resume is right is then taken for fields that are not needed one by one.
         pins: What is pinned.
         carries: Whether what no checkpoint takes is handed to the life that resumes.
+        fields: The fields that are tried, and no others; all where it is empty.
+        points: The points at which they are tried; all where it is empty.
     """
 
     name: str
@@ -31,6 +33,18 @@ class Question:
     most: int = 1_000
     pins: tuple[str, ...] = ()
     carries: bool = False
+    fields: frozenset[str] = frozenset()
+    points: frozenset[str] = frozenset()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all fields are tried at all points."""
+        return not (self.fields or self.points)
+
+    @property
+    def asked(self) -> list[str]:
+        """The fields that are asked for, in order."""
+        return [name for name in self.rules if not self.fields or name in self.fields]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +99,7 @@ class Tries:
     @property
     def fields(self) -> list[str]:
         """The fields that can be left out one by one."""
-        return [name for name in self.question.rules if name not in self.absent]
+        return [name for name in self.question.asked if name not in self.absent]
 
     def trial(self, point: str | None = None, number: int = 0, **sets: Iterable[str]) -> Trial:
         """Make a trial with what is known by now.

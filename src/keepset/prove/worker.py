@@ -8,10 +8,8 @@ an outcome.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
@@ -21,6 +19,7 @@ from typing import Any
 from keepset.errors import KeepsetError
 from keepset.prove.crash import Crash, end
 from keepset.prove.lives import Experiment, carry_out
+from keepset.prove.place import enter
 from keepset.prove.trials import Failure, Outcome, Trial
 from keepset.store import open_store
 
@@ -108,21 +107,12 @@ def _reap(child: int) -> None:
 
 
 def _trial(order: Order, experiment: Experiment, trial: Trial) -> Outcome:
-    _enter(order.folder)
+    enter(order.folder)
     os.environ.pop("KEEPSET_MODE", None)  # it is the workflow that is tried, not the mode
     if not order.crash or trial.point is None:
         with open_store("memory:") as store:
             return carry_out(experiment, trial, store)
     return Crash(experiment, trial, f"sqlite:///{order.folder / 'runs.db'}").carry_out()
-
-
-def _enter(folder: Path) -> None:
-    """Make the empty folder of a trial and go there; temporary files lie beside it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "world").mkdir(parents=True)
-    (folder / "tmp").mkdir()
-    os.chdir(folder / "world")
-    os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "tmp")
 
 
 if __name__ == "__main__":

@@ -19,16 +19,16 @@ class Recipe:
 
     Attributes:
         target: The workflow; see `target_of`.
-        inputs: What the run begins with, one for each turn.
-        answers: What a human answers, in order.
+        inputs: What the run begins with, one for each turn; or the name of that.
+        answers: What a human answers, in order; or the name of that.
         world: Names what makes the outside world.
         observe: Names what tells what happened outside.
         between: Names what changes the world between two lives.
     """
 
     target: str
-    inputs: tuple[Any, ...] = ()
-    answers: tuple[Any, ...] = ()
+    inputs: tuple[Any, ...] | str = ()
+    answers: tuple[Any, ...] | str = ()
     world: str | None = None
     observe: str | None = None
     between: str | None = None
@@ -41,11 +41,19 @@ class Recipe:
         """
         return Experiment(
             target=target_of(load(self.target)),
-            script=Script(self.inputs, self.answers),
+            script=Script(_several(self.inputs), _several(self.answers)),
             world=_function("world", self.world),
             observe=_function("observe", self.observe),
             between=_function("between", self.between),
         )
+
+
+def _several(given: tuple[Any, ...] | str) -> tuple[Any, ...]:
+    """Give what stands in a script; what is named may be one thing or a list of them."""
+    if not isinstance(given, str):
+        return given
+    named = load(given)
+    return tuple(named) if isinstance(named, list | tuple) else (named,)
 
 
 def _function(what: str, reference: str | None) -> Callable[[], object] | None:

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import traceback
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from keepset.errors import UsageError
@@ -42,6 +43,35 @@ def load(reference: str) -> object:
             what = f"{name} of {module_name} cannot be read"
             raise _failed(what, module_name, cause) from cause
     return value
+
+
+def reference_of(named: object) -> str | None:
+    """Give the name by which another process can import an object; None where there is none.
+
+    Args:
+        named: A function of a module's top level, or a name, which is given back.
+    """
+    if isinstance(named, str):
+        return named
+    module, name = getattr(named, "__module__", None), getattr(named, "__qualname__", None)
+    if not module or not name or module == "__main__" or "<" in name:
+        return None
+    found: object = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return f"{module}:{name}" if found is named and _is_on_the_path(module) else None
+
+
+def _is_on_the_path(module: str) -> bool:
+    """Say whether a fresh process would find a module, whatever this one has imported."""
+    names = module.split(".")
+    path: list[str] | None = None
+    for end in range(1, len(names) + 1):
+        spec = PathFinder.find_spec(".".join(names[:end]), path)
+        if spec is None:
+            return False
+        path = list(spec.submodule_search_locations or ())
+    return True
 
 
 def _module(name: str) -> object:
