@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from keepset.errors import KeepsetError
+import re
+from typing import Final
+
+from keepset.errors import KeepsetError, PolicyError
 
 _BIND = "A class that the graph's schemas name is known once the graph is bound: saver.bind(graph)."
 _NAME = "With LangGraph: KeepsetSaver(url, types=[…]) names it, bound or not."
+RULES: Final = "Rules are read where the graph is bound: saver.bind(graph)."
+"""What is said beside any advice to declare a rule, where the graph is not bound."""
 _READ = (
     "A bound graph names classes itself: ask its graph.checkpointer, or bind the graph that wrote "
     "it, saver.bind(graph). Else name it as it is stored: KeepsetSaver(url, types={name: cls})."
@@ -20,21 +25,27 @@ _LOST = (
 )
 _CHANGED = {"decode.missing-field": _GAINED, "decode.unknown-field": _LOST}
 """The way out where a class that a thread holds has gained or lost fields."""
+_START = re.compile(r"((?:^|: ))__start__(?:\.|(?=\[))")
+"""The input, which LangGraph stores whole, in front of a path in it."""
 _BY_FIELDS = "Register it: "
 """What the advice begins with for a class that needs a name and nothing else."""
 
 
 def advised(error: KeepsetError, *, bound: bool) -> KeepsetError:
-    """Give an error about a class with the ways out that LangGraph's users have.
+    """Give an error with the ways out that LangGraph's users have, by the keys of the state.
 
     Args:
-        error: Any error; one about something else is given back as it is.
+        error: Any error; one that needs no advice is given back as it is.
         bound: Whether the saver is bound to a graph.
     """
     if error.code in _CHANGED:
         return _hinted(error, _about_class(error))
+    if isinstance(error, PolicyError):
+        error = _by_keys(error)
     more = []
-    if error.code == "codec.unknown-type":
+    if error.code.startswith("policy.") and not bound:
+        more = [RULES]
+    elif error.code == "codec.unknown-type":
         more += [_NAME] if _BY_FIELDS in error.hint else []
         more += [] if bound else [_BIND]
     elif error.code == "decode.unknown-type":
@@ -42,6 +53,12 @@ def advised(error: KeepsetError, *, bound: bool) -> KeepsetError:
     if not more or more[0] in error.hint:
         return error
     return _hinted(error, " ".join((error.hint, *more)))
+
+
+def _by_keys(error: PolicyError) -> PolicyError:
+    """Name what is wrong with an input by the key of the state, under which its user knows it."""
+    said = _START.sub(r"\1", error.message)
+    return error if said == error.message else PolicyError(said, code=error.code, hint=error.hint)
 
 
 def _about_class(error: KeepsetError) -> str:

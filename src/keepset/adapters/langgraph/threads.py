@@ -16,6 +16,7 @@ from keepset.adapters.langgraph.address import RUNTIME, Address
 from keepset.adapters.langgraph.advice import advised
 from keepset.adapters.langgraph.checkpoints import OWN_FIELDS
 from keepset.adapters.langgraph.elsewhere import Fallback
+from keepset.adapters.langgraph.findings import StateGuard, StateReport
 from keepset.adapters.langgraph.protocol import Binding
 from keepset.codec import Codec, TypeRegistry
 from keepset.contracts import Contract, contract, contract_of
@@ -24,7 +25,7 @@ from keepset.plan.guard import Guard
 from keepset.run.core import contract_row
 from keepset.run.entering import Entering
 from keepset.run.hosted import HostReader, HostWriter, Known, Surface
-from keepset.run.reporting import Report, placed
+from keepset.run.reporting import placed
 from keepset.run.services import Services
 
 _log = logging.getLogger("keepset")
@@ -57,7 +58,7 @@ class Thread:
         known = Known(services, thread, contract_row(root), bound=bound)
         self.reader = HostReader(known)
         self.writer = HostWriter(known, self.reader)
-        self.report = Report(thread)
+        self.report = StateReport(thread, bound=bound)
         self.settled = False
         self._bound = bound
         self._services = services
@@ -178,7 +179,7 @@ class Threads:
     def _prepared(self, own: Contract) -> tuple[Contract, Guard, Entering]:
         codec = Codec(self.types.with_types(own.classes))
         fields = MappingProxyType({**own.fields, **OWN_FIELDS})
-        guard = Guard(self.services.scanner, codec, self.services.mode)
+        guard = StateGuard(self.services.scanner, codec, self.services.mode, own.fields)
         guard.require_declared(own)
         return replace(own, fields=fields), guard, Entering(self.services, own, codec)
 
