@@ -20,6 +20,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rich.console import RenderableType
+
     from keepset.errors import KeepsetError
 
 WIDTH_OF_A_FILE = 100_000
@@ -82,9 +84,15 @@ def table(
         )
     for row in rows:
         grid.add_row(*(Text(one_row(cell), style=KEEP_COLOURS.get(cell, "")) for cell in row))
+    show(grid)
+
+
+def show(*parts: RenderableType) -> None:
+    """Print what rich lays out, one part below the other; it holds nothing to be escaped."""
     console = _console()
     with console.capture() as printed:
-        console.print(grid)
+        for part in parts:
+            console.print(part)
     for line in printed.get().splitlines():
         click.echo(line.rstrip())
 

@@ -19,7 +19,7 @@ from keepset.prove.search import look, measure
 from keepset.prove.tries import Question
 from keepset.prove.workflows import WorkflowTarget
 
-HOSTILE = '<img src="http://127.0.0.1:9/x" onerror=alert(1)>'
+HOSTILE = '<img src="http://127.0.0.1:9/x" onerror=document.title=1>'
 """A name that a browser must never take for more than text."""
 
 
