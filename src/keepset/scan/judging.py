@@ -12,12 +12,11 @@ from keepset.scan.below import promised_above
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.names import Promise, credential
+from keepset.scan.plain import SEPARATOR, TOGETHER
 from keepset.scan.reasons import SECRET_NAME
 from keepset.scan.texts import matches, secrets
 from keepset.scan.values import plausible
 
-_SEPARATOR: Final = "\n\0\n"
-_MOST: Final = 1 << 16
 _WRAPPING: Final = re.compile(
     r"(?i:(?:proxy-)?authorization\s*[:=]\s*)?(?i:bearer|basic|token)?\s*"
 )
@@ -82,7 +81,7 @@ class Judge:
 
     def keys(self, keys: tuple[str, ...], parent: Path) -> None:
         """Take in the keys of one mapping; in a path, each is stood for by its position."""
-        text = _SEPARATOR.join(keys)
+        text = SEPARATOR.join(keys)
         if len(text) >= SHORTEST:
             self._add(text, Entry(text, parent, None, None, False, keys))  # noqa: FBT003 - in the hot path
 
@@ -90,10 +89,10 @@ class Judge:
         """Look at all texts taken in so far."""
         texts, entries = self._texts, self._entries
         self._texts, self._entries, self._size = [], [], 0
-        spans = list(matches(_SEPARATOR.join(texts), self._known)) if texts else []
+        spans = list(matches(SEPARATOR.join(texts), self._known)) if texts else []
         if not spans:
             return
-        lengths = (len(text) + len(_SEPARATOR) for text in texts)
+        lengths = (len(text) + len(SEPARATOR) for text in texts)
         starts = list(accumulate(lengths, initial=0))
         # Nothing that is looked for goes across a separator.
         for index in sorted({bisect_right(starts, span.start) - 1 for span in spans}):
@@ -106,7 +105,7 @@ class Judge:
         self._texts.append(text)
         self._entries.append(entry)
         self._size += len(text)
-        if self._size > _MOST:
+        if self._size > TOGETHER:
             self.flush()
 
     def _judge(self, entry: Entry, promise: Promise) -> Iterator[Finding]:

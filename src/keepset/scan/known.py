@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 from keepset.scan.finding import Span
-from keepset.scan.prefilter import LiteralSet
+from keepset.scan.prefilter import LiteralSet, long_words
 from keepset.scan.reasons import REASONS, SECRET_VALUE
 
 SHORTEST: Final = 8
@@ -93,18 +93,19 @@ class KnownValues:
         """Show how many forms there are, and no value."""
         return f"<KnownValues: {len(self)} forms, {len(self._ignored)} ignored>"
 
-    def find(self, text: str, long_words: str) -> bool:
+    def find(self, text: str, opened: str) -> bool:
         """Tell whether a text holds a registered value.
 
         Args:
             text: The text.
-            long_words: Its words of at least `keepset.scan.prefilter.LONG_WORD` characters, where
-                an encoded value can be.
+            opened: The same text, with escapes that no longer hide the beginnings of words.
         """
         index = self._index
+        if not index.plain:
+            return False
         return (
             next(index.plain_forms.find(text), None) is not None
-            or next(index.encoded_forms.find(long_words), None) is not None
+            or next(index.encoded_forms.find(long_words(opened)), None) is not None
         )
 
     def spans(self, text: str) -> Iterator[Span]:

@@ -15,24 +15,20 @@ from keepset.scan.judging import Entry, Judge
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.labels import entry, pair
 from keepset.scan.places import Places
+from keepset.scan.plain import BEGINS_A_PATH, LEAST
 from keepset.scan.reasons import (
     HANDLE,
     PATH_TEMPORARY,
     SECRET_TYPE,
     advice,
 )
-from keepset.scan.responses import response
+from keepset.scan.responses import outermost, response
 from keepset.scan.walk import Children, Parts, Walk, items_of, message_of
 
-_BEGINS_A_PATH: Final = "/\\f"
 _TEXT: Final = frozenset({str})
 _SEQUENCES: Final = frozenset({list, tuple})
 _MOST_LETTERS: Final = 1 << 16
 _TABLES: Final = frozenset({"numpy", "pandas"})
-
-
-LEAST: Final = 6
-"""No secret, and no path that matters, has fewer characters."""
 
 
 class _Sort(IntEnum):
@@ -99,7 +95,7 @@ class Leaves(Walk):
         if not findings and not self._responses:
             return findings
         finished = dict.fromkeys(self._finished(finding) for finding in findings)
-        return [*finished, *(self._hidden(finding) for finding in self._outermost())]
+        return [*finished, *(self._hidden(finding) for finding in outermost(self._responses))]
 
     def text(
         self, text: str, parent: Path, element: str | int | None, name: str, above: str
@@ -108,7 +104,7 @@ class Leaves(Walk):
         if len(text) < LEAST:
             return
         self._judge.text(text, parent, element, name, above)
-        if text[0] in _BEGINS_A_PATH or text[1] == ":":
+        if text[0] in BEGINS_A_PATH or text[1] == ":":
             self._place(text, parent, element)
 
     def children(self, value: Any, path: Path, name: str, above: str) -> Children | None:
@@ -145,15 +141,6 @@ class Leaves(Walk):
         finding = response(value, path)
         if finding is not None:
             self._responses.append(finding)
-
-    def _outermost(self) -> list[Finding]:
-        """Give the responses that are not a part of another one; an outer one was met first."""
-        outer: dict[Path, Finding] = {}
-        for finding in self._responses:
-            path = finding.path
-            if not any(path[:length] in outer for length in range(len(path))):
-                outer[path] = finding
-        return list(outer.values())
 
     def _object(self, value: object, path: Path) -> Children | None:
         self._response(value, path)

@@ -19,12 +19,30 @@ _WORDS: Final = (
     *("key", "token", "secret", "password", "passwd", "pwd"),
     *("passphrase", "credential", "credentials"),
 )
+_STEMS: Final = (b"key", b"token", b"secret", b"pass", b"pwd", b"credential")
+"""One of these is in each of the words."""
+_NEAR: Final = 24
+"""The longest word and what may stand between it and its sign have fewer characters."""
 _SIGN: Final = re.compile(r"\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}", re.ASCII)
 _QUOTED: Final = re.compile(r"(\\{0,3})([\"'])(?P<s>[^\s\"'\\\x00]{6,512})\1\2")
 _BARE: Final = re.compile(r"(?P<s>[^\s\"'`&,;<>(){}\[\]|\\\x00]{6,512})")
 _NAME_BACKWARDS: Final = re.compile(r"[\w.\-]{1,64}", re.ASCII)
 _SHORTEST_BARE: Final = 12
 _FAR_ENOUGH: Final = 128
+
+
+def named(data: bytes) -> bool:
+    """Tell whether a text has a name before a sign, as all that `paired` finds.
+
+    Args:
+        data: The text in UTF-8.
+    """
+    pieces = data.replace(b"=", b":").split(b":")
+    pieces.pop()
+    if not pieces:
+        return False
+    near = b"\n".join([piece[-_NEAR:] for piece in pieces]).lower()
+    return any([stem in near for stem in _STEMS])  # noqa: C419 - a generator takes twice the time
 
 
 def paired(text: str, folded: str) -> Iterator[Span]:
@@ -34,8 +52,6 @@ def paired(text: str, folded: str) -> Iterator[Span]:
         text: The text.
         folded: The same text in lower case, of the same length.
     """
-    if "=" not in folded and ":" not in folded:
-        return
     for end, begin in _named(folded):
         promise = credential(_name(text, end))
         if promise is Promise.NOTHING:

@@ -21,7 +21,15 @@ _FEW: Final = 12
 """Up to this many literals, one search for each is faster."""
 
 LONG_WORD: Final = 10
-"""No format with a prefix, and no encoded value, is shorter than this many characters in a row."""
+"""No encoded value is shorter than this many characters in a row."""
+
+LONG_RUN: Final = 15
+"""No format with a prefix, and no structure but those that are looked for everywhere, is shorter
+than this many characters in a row."""
+
+_SPACES: Final = b" \t\n\r\x0b\x0c\0"
+_MASK: Final = bytes(ord(" ") if byte in _SPACES else ord("x") for byte in range(256))
+_RUN: Final = re.compile(b"x" * LONG_RUN + b"x*+")
 
 
 def tree(words: Iterable[str]) -> str:
@@ -105,11 +113,28 @@ def _by_shortest() -> dict[str, tuple[tuple[str, Prefixed], ...]]:
 
 _RULES: Final = _by_shortest()
 _START: Final = re.compile(r"\b" + tree(_RULES), re.ASCII)
+_START_OF_BYTES: Final = re.compile(_START.pattern.encode())
 
 
-def has_prefix(words: str) -> bool:
+def long_words(text: str) -> str:
+    """Give the words of a text that have `LONG_WORD` characters at least, in order."""
+    return " ".join([word for word in text.split() if len(word) >= LONG_WORD])
+
+
+def long_runs(data: bytes) -> bytes:
+    """Give what is written without a space over `LONG_RUN` bytes at least, in order.
+
+    Args:
+        data: A text in UTF-8. Only spaces of ASCII count, so that nothing is cut too often. Where
+            the runs are is looked for in a mask, in which `re` can skip ahead as for a literal.
+    """
+    runs = _RUN.finditer(data.translate(_MASK))
+    return b" ".join([data[run.start() : run.end()] for run in runs])
+
+
+def has_prefix(words: bytes) -> bool:
     """Tell whether any prefix starts a word; False means that `prefixed` finds nothing."""
-    return _START.search(words) is not None
+    return _START_OF_BYTES.search(words) is not None
 
 
 def prefixed(text: str) -> Iterator[Span]:

@@ -8,7 +8,7 @@ dump to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from keepset.scan.finding import Finding, Path
@@ -61,11 +61,13 @@ SHAPES: Final = (
     Shape("pydantic-ai.response", ("parts", "usage"), ("model_name",), "parts"),
 )
 _NEEDS: Final = tuple((frozenset(shape.needs), shape) for shape in SHAPES)
-_TRIGGERS: Final = (
+_TRIGGERS = (
     "usage response_metadata usage_metadata usageMetadata system_fingerprint eval_count"
     " prompt_eval_count additional_kwargs"
 )
-_TRIGGER_NAMES: Final = frozenset(_TRIGGERS.split())
+TRIGGERS: Final = frozenset(_TRIGGERS.split())
+"""Names of which every response has one."""
+_SEVERAL: Final = 2
 _ASSISTANTS: Final = frozenset({"ai", "assistant", "AIMessageChunk"})
 
 
@@ -92,13 +94,29 @@ def response(value: object, path: Path) -> Finding | None:
         path: Where it is.
     """
     names = members(value)
-    if not names or not _TRIGGER_NAMES.intersection(names):
+    if not names or not TRIGGERS.intersection(names):
         return None
     shape = _shape(names)
     if shape is None:
         return None
     present = [name for name in shape.metadata if names.get(name)]
     return Finding(RESPONSE_OBJECT, path, shape.id, _advice(path, shape, present))
+
+
+def outermost(found: Sequence[Finding]) -> list[Finding]:
+    """Leave out the responses that are a part of another one.
+
+    Args:
+        found: Responses, an outer one before those in it.
+    """
+    if len(found) < _SEVERAL:
+        return list(found)
+    outer: dict[Path, Finding] = {}
+    for finding in found:
+        path = finding.path
+        if not any(path[:length] in outer for length in range(len(path))):
+            outer[path] = finding
+    return list(outer.values())
 
 
 def _shape(names: Mapping[str, Any]) -> Shape | None:

@@ -11,8 +11,10 @@ from keepset.scan.clean import Asked, Clean
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.labels import labelled
-from keepset.scan.leaves import LEAST, Leaves
+from keepset.scan.leaves import Leaves
+from keepset.scan.names import credential
 from keepset.scan.places import Places
+from keepset.scan.plain import LEAST, Plain
 from keepset.scan.reasons import advice
 from keepset.scan.responses import response
 from keepset.scan.texts import masked, secrets
@@ -23,7 +25,9 @@ _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 
 class Scanner:
-    """Looks at values before they are encoded. It keeps nothing of what it sees but digests.
+    """Looks at values before they are encoded.
+
+    It keeps nothing of what it sees but digests, and keys of mappings that hold nothing.
 
     Any thread may use it at any time.
 
@@ -42,6 +46,7 @@ class Scanner:
         """Take what the environment knows; nothing is read from it here."""
         self._known = known
         self._places = Places(temporary_roots, made_paths)
+        self._plain = Plain(known, self._places)
         self._clean = Clean(known, made_paths)
 
     def leaves(
@@ -88,6 +93,10 @@ class Scanner:
         for element in path[1:]:
             if isinstance(element, str):
                 name, above = element, name_above(name, above)
+        if not above and not credential(name):
+            plain = self._plain.look(value, path)
+            if plain is not None:
+                return plain
         walk = Leaves(parts, self._known, self._places)
         walk.run(value, path, name, above)
         return walk.found()

@@ -10,10 +10,10 @@ from typing import Final
 
 from keepset.scan.finding import Span
 from keepset.scan.known import KnownValues
-from keepset.scan.pairs import paired
-from keepset.scan.prefilter import LONG_WORD, has_prefix, prefixed
+from keepset.scan.pairs import named, paired
+from keepset.scan.prefilter import has_prefix, long_runs, prefixed
 from keepset.scan.reasons import SECRET_FORMAT, SECRET_NAME, SECRET_VALUE
-from keepset.scan.structures import structured
+from keepset.scan.structures import structured, suspected
 
 _ESCAPES: Final = re.compile(r"\\[nrt]|%(?:20|22|26|3[ADad])")
 _MOST_PASSES: Final = 6
@@ -43,14 +43,18 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 def matches(text: str, known: KnownValues) -> Iterator[Span]:
     """Yield what each detector finds in a text; parts may overlap."""
     opened = _opened(text)
-    folded = _folded(opened)
-    words = " ".join([word for word in opened.split() if len(word) >= LONG_WORD])
-    if known.find(text, words):
+    data = opened.encode("utf-8", "surrogatepass")
+    runs = long_runs(data)
+    if known.find(text, opened):
         yield from known.spans(text)
-    if has_prefix(words):
+    if runs and has_prefix(runs):
         yield from prefixed(opened)
-    yield from structured(opened, folded, words)
-    yield from paired(opened, folded)
+    structures, pairs = suspected(data, runs), named(data)
+    if structures or pairs:
+        folded = _folded(opened)
+        yield from structured(opened, folded, structures)
+        if pairs:
+            yield from paired(opened, folded)
 
 
 def secrets(text: str, known: KnownValues) -> list[Span]:
