@@ -179,7 +179,7 @@ class Fast:
         Raises:
             ValueError, TypeError, …: The exact way has to tell why (one of `GAVE_UP`).
         """
-        hook = self._read[0] if note is None else partial(self._raise_noted, note)
+        hook = self._read[0] if note is None else self._noting(note)
         value = _unpackb(data, ext_hook=hook)
         _whole(data)  # only after it: it has no limit of its own to how deep it goes
         return value
@@ -214,15 +214,22 @@ class Fast:
             return _Ext(form.tag, array_header(len(pieces)) + b"".join(pieces))
         return _Ext(form.tag, _packb(payload, hook, PLAIN))
 
-    def _raise_noted(self, note: Callable[[None], None], tag: int, data: bytes) -> Any:
-        note(None)
-        if tag != tags.OBJECT:
-            return self._raise(1, tag, data)
-        payload = _unpackb(data, ext_hook=self._read[1])
-        _whole(data)
-        if type(payload) is not list:
-            raise TypeError
-        return self._known.builders[tag](payload, self._known.lookup)
+    def _noting(self, note: Callable[[None], None]) -> Callable[[int, bytes], Any]:
+        """Give the hook that reads an object at a glance: a long list may have thousands."""
+        known, above, below = self._known, self._read[0], self._read[1]
+        build, lookup = known.builders[tags.OBJECT], known.lookup
+
+        def read(tag: int, data: bytes) -> Any:
+            note(None)
+            if tag != tags.OBJECT:
+                return above(tag, data)
+            payload = _unpackb(data, ext_hook=below)
+            _whole(data)
+            if type(payload) is not list:
+                raise TypeError
+            return build(payload, lookup)
+
+        return read
 
     def _raise(self, level: int, tag: int, data: bytes) -> Any:
         if tag < tags.FIRST_COMPOSITE:

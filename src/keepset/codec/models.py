@@ -62,12 +62,17 @@ def reader(members: Members) -> Callable[[list[Any]], Any]:
 
     def read(payload: list[Any]) -> Any:
         # What nearly every model is, without a call for each of its parts.
-        head, fields = payload[:_USUAL]
-        if not plain or len(payload) != _USUAL or type(fields) is not dict or [*fields] != order:
+        if not plain or len(payload) != _USUAL:
             return read_any(payload)
-        given = set(head[1:]) if type(head) is list else set(order)
-        if not given <= known:
-            raise malformed("model")
+        head, fields = payload
+        if type(fields) is not dict or [*fields] != order:
+            return read_any(payload)
+        if type(head) is list:
+            given = {*head[1:]}
+            if not given <= known:
+                raise malformed("model")
+        else:
+            given = {*order}
         made: Any = new(cls)
         _set(made, "__dict__", fields)
         set_given(made, given)
@@ -204,6 +209,9 @@ def _has_default(info: Any) -> bool:
 
 
 def _default(info: Any) -> Default:
-    if getattr(info, "default_factory_takes_validated_data", False):
-        return lambda values: info.default_factory(dict(values))
-    return lambda _: info.get_default(call_default_factory=True)
+    def make(values: Any) -> Any:  # to ask what a factory takes is slow, and most are never called
+        if getattr(info, "default_factory_takes_validated_data", False):
+            return info.default_factory(dict(values))
+        return info.get_default(call_default_factory=True)
+
+    return make
