@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
-from keepset import errors
+from keepset import Resume, errors
 from keepset.cli import app, output
 from tests.cli.terminal import ROOT, SCHEMAS, on_a_terminal, say, start
 
@@ -55,7 +55,7 @@ def test_the_guide_documents_no_command_that_is_not_there() -> None:
 def test_the_guide_lists_every_exit_code() -> None:
     classes = [c for c in vars(errors).values() if isinstance(c, type)]
     codes = {c.exit_code for c in classes if issubclass(c, errors.KeepsetError)}
-    codes |= {0, app.FINDINGS, app.INTERRUPT, app.BROKEN_PIPE}
+    codes |= {0, app.FINDINGS, Resume.UNKNOWN, app.INTERRUPT, app.BROKEN_PIPE}
     listed = {int(code) for code in re.findall(r"^\| (\d+) \|", GUIDE, re.MULTILINE)}
     assert listed == codes
 

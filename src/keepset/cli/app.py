@@ -45,6 +45,7 @@ CODES = """\b
 Exit codes:
   0 fine    2 usage      3 not found   4 conflict    5 policy   6 schema
   7 damaged 8 undecodable 9 sealed    11 store      40 findings
+  50 it could not be found out
   1 a bug in keepset   130 interrupted   141 the reader went away
 """
 

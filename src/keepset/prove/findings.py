@@ -58,8 +58,8 @@ def _field(field: FieldProof, proof: Proof) -> Iterator[ProofFinding]:
 
 
 def _kept(field: FieldProof, proof: Proof) -> Iterator[ProofFinding]:
-    if field.name in (proof.sufficient or ()):
-        return  # not needed by itself, and needed for the others that are left out
+    if field.name in (proof.sufficient or ()) or field.name in proof.outputs:
+        return  # needed where the others are left out, or by the caller at the end
     if field.lost:
         message = "no step needs it after a resume, and without it the end of a run has it not"
         hint = f"Name it with --output {field.name} if a caller reads it; else declare Drop()."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from keepset.prove.compare import Reference
 from keepset.prove.flow import Search, side_by_side
@@ -35,6 +35,12 @@ class Looked:
         """The points that are asked for at which it can be resumed."""
         asked = self.tries.question.points
         return tuple(p for p in self.right.right.points if not asked or p in asked)
+
+    def only(self, fields: Iterable[str], points: Iterable[str]) -> Looked:
+        """Give the same for some fields at some points; what was tried is known to both."""
+        question = self.tries.question
+        asked = replace(question, fields=frozenset(fields), points=frozenset(points))
+        return replace(self, tries=replace(self.tries, question=asked, stands={}))
 
     @property
     def can_be_proven(self) -> bool:

@@ -223,13 +223,18 @@ class Given:
         experiment = Experiment(target_of(_loaded(self.target)), script, *functions)
         yield Prover(experiment, options, Here(experiment))
 
+    def names(self) -> dict[str, str | None]:
+        """Give the name of each; None where there is none that other processes can import."""
+        given = {name: getattr(self, name) for name in ("target", "world", "observe", "between")}
+        return {k: None if one is None else reference_of(one) for k, one in given.items()}
+
     def recipe(self, script: Script) -> Recipe | None:
-        """Name what is given; None where something has no name that others can import."""
-        given = (self.target, self.world, self.observe, self.between)
-        names = [None if one is None else reference_of(one) for one in given]
-        if any(n is None and one is not None for n, one in zip(names, given, strict=True)):
+        """Name what is given; None where something has no name."""
+        names = self.names()
+        target = names.pop("target")
+        if target is None or any(getattr(self, k) is not None and not names[k] for k in names):
             return None
-        return Recipe(str(names[0]), script.inputs, script.answers, *names[1:])
+        return Recipe(target, script.inputs, script.answers, **names)
 
 
 def _loaded(named: Any) -> Any:

@@ -1,0 +1,107 @@
+"""Assertions on how a workflow resumes, with the one command that shows what went wrong."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from keepset.prove.findings import findings
+from keepset.prove.proof import Proof, Proven
+from keepset.testing.proving import AUTO, Given, Options, prove
+
+
+def assert_resumes(  # noqa: PLR0913 - as `prove`
+    target: Any,
+    input: Any = None,  # noqa: A002 - as `prove`
+    *,
+    turns: Sequence[Any] = (),
+    answers: Sequence[Any] = (),
+    world: Callable[[], object] | str | None = None,
+    observe: Callable[[], object] | str | None = None,
+    between: Callable[[], object] | str | None = None,
+    options: Options | None = None,
+) -> Proof:
+    """Assert that a workflow resumes right at every checkpoint, by the rules that it declares.
+
+    Args:
+        target: See `keepset.testing.prove`, as for all others.
+        input: What the run begins with.
+        turns: What it begins with turn after turn, instead.
+        answers: What a human answers, in order.
+        world: Makes the outside world before a trial.
+        observe: Gives what happened outside.
+        between: Changes the world between the end of one life and the next.
+        options: How it is carried out.
+
+    Returns:
+        The proof, for what else a test wants to know.
+
+    Raises:
+        AssertionError: Something is needed and not stored, a rule goes wrong, or it could not be
+            measured.
+        UsageError: The target or an option is wrong.
+    """
+    how = options or Options()
+    proof = prove(
+        target,
+        input,
+        turns=turns,
+        answers=answers,
+        world=world,
+        observe=observe,
+        between=between,
+        options=how,
+    )
+    wrong = list(complaints(proof))
+    if wrong:
+        given = Given(target, world, observe, between)
+        raise AssertionError("\n".join([*wrong, "", f"To see it: {command(given, how)}"]))
+    return proof
+
+
+def complaints(proof: Proof) -> Iterator[str]:
+    """Say what of a proof no test may pass over."""
+    for finding in findings(proof):
+        if finding.severity == "error":
+            place = f"{finding.field}: " if finding.field else ""
+            yield f"{place}{finding.message} [{finding.code}]\n  {finding.hint}"
+    if proof.is_conclusive:
+        return
+    if proof.unlike:
+        yield f"{proof.name} cannot be repeated: two runs differ in {', '.join(proof.unlike)}"
+    elif proof.failure:
+        yield f"{proof.name} fails by itself: {proof.failure}"
+    elif not proof.points:
+        yield f"{proof.name} has no checkpoint that it could be resumed from"
+    else:
+        yield from _unclear(proof)
+
+
+def _unclear(proof: Proof) -> Iterator[str]:
+    for field in proof.fields:
+        for cell in field.cells:
+            if cell.verdict is Proven.INCONCLUSIVE:
+                yield f"{field.name}: it could not be measured {cell.point}: {cell.why}"
+                break
+
+
+def command(given: Given, options: Options, *, input: str = "INPUT.json") -> str:  # noqa: A002 - as `prove`
+    """Write the command line that proves the same.
+
+    Args:
+        given: What is proven; what has no name is left for the reader to name.
+        options: How.
+        input: What to name as the input.
+    """
+    names = given.names()
+    words = ["keepset", "prove", names["target"] or "MODULE:NAME", "--input", input]
+    for option in ("world", "observe", "between"):
+        if getattr(given, option) is not None:
+            words += [f"--{option}", names[option] or "MODULE:NAME"]
+    named = {"--output": options.outputs, "--at": options.points, "--field": options.fields}
+    named["--pin"] = () if AUTO in options.pins else options.pins or ("none",)
+    for option, values in named.items():
+        for value in values:
+            words += [option, value]
+    return shlex.join([*words, *(["--crash"] if options.crash else [])])

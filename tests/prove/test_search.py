@@ -1,0 +1,123 @@
+"""What a search finds of a workflow whose truth is known."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keepset.prove.proof import Proven
+from tests.prove.oracle import Oracle, proven
+
+FIELDS = list("abcdefgh")
+POINTS = ("after one", "after two", "after three")
+
+groups = st.dictionaries(
+    st.sampled_from(POINTS),
+    st.lists(st.frozensets(st.sampled_from(FIELDS), min_size=1, max_size=3), max_size=3),
+)
+
+
+def _oracle(truth: dict[str, list[frozenset[str]]]) -> Oracle:
+    """Of each group one field at least has to be there at its point."""
+
+    def wrong(point: str, left_out: frozenset[str]) -> str | None:
+        missing = any(group <= left_out for group in truth.get(point, []))
+        return "KeyError" if missing else None
+
+    return Oracle(POINTS, wrong)
+
+
+@given(groups)
+def test_a_field_is_needed_exactly_where_a_resume_goes_wrong_without_it_alone(
+    truth: dict[str, list[frozenset[str]]],
+) -> None:
+    proof = proven(_oracle(truth), FIELDS)
+    for field in proof.fields:
+        for cell in field.cells:
+            alone = frozenset({field.name}) in truth.get(cell.point, [])
+            assert (cell.verdict is Proven.NEEDED) == alone
+
+
+@given(groups)
+def test_what_is_left_over_suffices_and_dropping_any_one_breaks_a_resume(
+    truth: dict[str, list[frozenset[str]]],
+) -> None:
+    oracle = _oracle(truth)
+    proof = proven(oracle, FIELDS)
+    assert proof.sufficient is not None
+    out = frozenset(FIELDS) - frozenset(proof.sufficient)
+    assert all(oracle.wrong(point, out) is None for point in POINTS)
+    for name in proof.sufficient:
+        assert any(oracle.wrong(point, out | {name}) for point in POINTS)
+
+
+@given(groups)
+def test_every_set_that_is_said_to_be_needed_together_is_one_and_has_no_smaller_one_in_it(
+    truth: dict[str, list[frozenset[str]]],
+) -> None:
+    oracle = _oracle(truth)
+    proof = proven(oracle, FIELDS)
+    together = {group for field in proof.fields for group in field.together}
+    for group in together:
+        assert any(
+            oracle.wrong(point, group)
+            and not any(oracle.wrong(point, group - {name}) for name in group)
+            for point in POINTS
+        )
+
+
+@given(groups)
+def test_trying_in_groups_gives_the_same_verdicts(
+    truth: dict[str, list[frozenset[str]]],
+) -> None:
+    one_by_one = proven(_oracle(truth), FIELDS)
+    in_groups = proven(_oracle(truth), FIELDS, most=0)
+    assert [f.verdict for f in in_groups.fields] == [f.verdict for f in one_by_one.fields]
+
+
+def test_trying_in_groups_takes_fewer_runs_where_little_is_needed() -> None:
+    fields = [f"field{number}" for number in range(64)]
+    truth = {POINTS[0]: [frozenset({"field7"})]}
+    assert proven(_oracle(truth), fields, most=0).resumes < 64
+    assert proven(_oracle(truth), fields).resumes > 3 * 64
+
+
+@given(groups)
+def test_no_run_is_carried_out_twice(truth: dict[str, list[frozenset[str]]]) -> None:
+    oracle = _oracle(truth)
+    proven(oracle, FIELDS)
+    assert len(oracle.tried) == len(set(oracle.tried))
+
+
+def test_a_field_with_which_a_resume_fails_and_without_which_it_does_not_is_called_stale() -> None:
+    def wrong(point: str, left_out: frozenset[str]) -> str | None:
+        if point == POINTS[1] and "c" not in left_out:
+            return "FileNotFoundError"
+        return "KeyError" if "a" in left_out else None
+
+    proof = proven(Oracle(POINTS, wrong), FIELDS)
+    fields = {field.name: field for field in proof.fields}
+    assert fields["c"].stale == (POINTS[1],)
+    assert fields["c"].verdict is Proven.NOT_NEEDED
+    assert fields["a"].verdict is Proven.NEEDED
+    assert fields["b"].verdict is Proven.NOT_NEEDED
+
+
+def test_nothing_is_said_of_a_point_at_which_every_resume_fails() -> None:
+    proof = proven(
+        Oracle(POINTS, lambda point, _: "OSError" if point == POINTS[2] else None), ["a"]
+    )
+    (field,) = proof.fields
+    assert [cell.verdict for cell in field.cells] == [
+        Proven.NOT_NEEDED,
+        Proven.NOT_NEEDED,
+        Proven.INCONCLUSIVE,
+    ]
+    assert field.verdict is Proven.INCONCLUSIVE
+    assert not proof.is_conclusive
+
+
+def test_a_workflow_without_a_point_to_resume_at_is_inconclusive() -> None:
+    proof = proven(Oracle((), lambda *_: None), ["a"])
+    assert proof.fields[0].verdict is Proven.INCONCLUSIVE
+    assert not proof.is_conclusive
