@@ -7,9 +7,11 @@ inside it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from langchain_core.runnables import Runnable
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
@@ -33,6 +35,19 @@ G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 _log = logging.getLogger("keepset")
 
 
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """What somebody who watches a graph puts in place of its parts while it is bound.
+
+    Attributes:
+        contract: Gives the contract that holds in place of that of a namespace.
+        node: Gives what runs in place of a node's runnable, by ``node`` or ``node|inner``.
+    """
+
+    contract: Callable[[str, Contract], Contract]
+    node: Callable[[str, Runnable[Any, Any]], Runnable[Any, Any]]
+
+
 class GraphBinding:
     """What a saver asks about the graph that it is bound to.
 
@@ -48,6 +63,7 @@ class GraphBinding:
         *,
         renamed: Mapping[str, str] | None = None,
         on_changed_interrupt: str = "refuse",
+        altered: Altered | None = None,
     ) -> None:
         """Read the rules of a graph and of all graphs inside it.
 
@@ -56,16 +72,24 @@ class GraphBinding:
             types: Knows the classes of the host, and those that the saver was given.
             renamed: The present name of each node that had another, by the one that it had.
             on_changed_interrupt: What becomes of an answer whose question has another value.
+            altered: What is put in place of contracts and nodes.
 
         Raises:
             SchemaError: The schemas are unsound; see `contracts_of`.
             UsageError: ``langgraph.renamed`` or ``langgraph.on-changed-interrupt``.
         """
-        self._contracts = contracts_of(_before(graph))
-        self.graphs = Graphs(_before(graph), self._contracts, renamed or {})
+        read = contracts_of(before(graph))
+        self._contracts = {n: altered.contract(n, o) if altered else o for n, o in read.items()}
+        self.graphs = Graphs(before(graph), self._contracts, renamed or {})
         self.questions = Questions(on_changed_interrupt, self.graphs.renames.is_new)
         self._types = types
+        self._altered = altered
         self._resumes = Resumes()
+
+    @property
+    def changed(self) -> frozenset[tuple[str, str]]:
+        """The fields that were restored with another content, each with its namespace's name."""
+        return frozenset(self._resumes.changed)
 
     def contract(self, namespace: str) -> Contract | None:
         """Give the rules of a namespace's channels; None for a graph that was not found."""
@@ -91,7 +115,7 @@ class GraphBinding:
 
     def graph(self, graph: G, namespace: str = "") -> G:
         """Give a copy of a graph whose channels, nodes and inner graphs are bound."""
-        contract, own = self._contracts[namespace], _before(graph)
+        contract, own = self._contracts[namespace], before(graph)
         admission = Admission(contract, own.channels)
         codec = Codec(self._types.with_types(contract.classes))
         bound = _copy(graph, own, {"admission": admission, "graphs": self.graphs})
@@ -105,22 +129,26 @@ class GraphBinding:
         self, name: str, node: PregelNode, namespace: str, admission: Admission
     ) -> PregelNode:
         changed: dict[str, Any] = {}
-        if admission and name != START:  # the input's channel has admitted it
+        if name == START:  # the input's channel has admitted it
+            return node
+        if admission:
             changed["writers"] = [admission.writer(writer) for writer in node.writers]
-        if not isinstance(node.bound, Pregel) and name != START:
+        if not isinstance(node.bound, Pregel):
             changed["bound"] = self.questions.watched(name, node.bound)
+        below = f"{namespace}|{name}" if namespace else name
         inner = node.subgraphs[0] if node.subgraphs else None
         if isinstance(inner, Pregel):
-            below = f"{namespace}|{name}" if namespace else name
             if node.bound is inner:
                 changed["bound"] = self.graph(inner, below)
                 changed["subgraphs"] = [changed["bound"]]
-            elif not is_bound(inner):
+            elif not is_bound(inner) and self._altered is None:
                 _log.warning(
                     "the graph inside node %s is called by a function and cannot be bound from "
                     "outside: bind it as well, or what it holds may change while it is saved",
                     below,
                 )
+        if self._altered is not None:
+            changed["bound"] = self._altered.node(below, changed.get("bound", node.bound))
         return node.copy(changed) if changed else node
 
 
@@ -149,7 +177,7 @@ class _Calls:
         return super().astream(given, own, *args, **kwargs)  # type: ignore[misc] # the same
 
 
-def _before(graph: Any) -> Any:
+def before(graph: Any) -> Any:
     """Give the graph that a bound one was made of; any other is given back."""
     return graph.unbound if isinstance(graph, _Calls) else graph
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from keepset.adapters.langgraph.address import RUNTIME, Address
 from keepset.adapters.langgraph.checkpoints import OWN
+from keepset.adapters.langgraph.continuing import without_tasks
 from keepset.adapters.langgraph.restoring import TASKS, refilled, restored
 from keepset.contracts import Contract
 from keepset.plan.requests import Flow
@@ -37,10 +38,16 @@ class _Resumed:
 
 
 class Resumes:
-    """What the latest runs resumed with."""
+    """What the latest runs resumed with.
+
+    Attributes:
+        changed: Fields that were restored with another content than was there, each with its
+            namespace, without the ids of tasks.
+    """
 
     def __init__(self) -> None:
         """Remember nothing yet."""
+        self.changed: set[tuple[str, str]] = set()
         self._runs: OrderedDict[tuple[int, str, str], _Resumed] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -76,7 +83,8 @@ class Resumes:
             return replace(known.stored, values=dict(known.stored.values))
         if known is not None and not to.checkpoint:
             return stored
-        fresh = yield from _restored(contract, stored, surface)
+        fresh, changed = yield from _restored(contract, stored, surface)
+        self.changed.update((without_tasks(to.namespace), name) for name in changed)
         if not to.checkpoint:
             return fresh
         with self._lock:
@@ -86,7 +94,9 @@ class Resumes:
         return replace(fresh, values=dict(fresh.values))
 
 
-def _restored(contract: Contract, stored: Stored, surface: Surface) -> Flow[Stored]:
+def _restored(
+    contract: Contract, stored: Stored, surface: Surface
+) -> Flow[tuple[Stored, tuple[str, ...]]]:
     codec, resolve = surface.guard.codec, surface.entering.resolve
     values = {name: value for name, value in stored.values.items() if not name.startswith(OWN)}
     changed = yield from restored(contract, values, codec, resolve)
@@ -100,4 +110,4 @@ def _restored(contract: Contract, stored: Stored, surface: Surface) -> Flow[Stor
         else:
             writes.append(write)
     own = {name: value for name, value in stored.values.items() if name.startswith(OWN)}
-    return replace(stored, values={**values, **own}, writes=writes)
+    return replace(stored, values={**values, **own}, writes=writes), changed

@@ -21,6 +21,7 @@ from keepset.adapters.langgraph.threads import Threads, registry
 from keepset.adapters.langgraph.types import host_types
 from keepset.adapters.langgraph.versions import next_version
 from keepset.backends.driver import adrive, drive
+from keepset.codec import TypeRegistry
 from keepset.errors import UsageError
 from keepset.plan.requests import Flow
 from keepset.run.services import Services
@@ -87,6 +88,11 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
     def binding(self, binding: Binding | None) -> None:
         self._threads.bind(binding)
 
+    @property
+    def types(self) -> TypeRegistry:
+        """What knows the classes of the host, and those that the saver was given."""
+        return self._threads.types
+
     def bind(
         self,
         graph: G,
@@ -115,10 +121,14 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         require_graph(graph)
         binding = GraphBinding(
             graph,
-            self._threads.types,
+            self.types,
             renamed=renamed,
             on_changed_interrupt=on_changed_interrupt,
         )
+        return self.bound(graph, binding)
+
+    def bound(self, graph: G, binding: GraphBinding) -> G:
+        """Give the copy of a graph that a binding makes, checkpointed here; see `bind`."""
         bound = binding.graph(graph)
         threads = Threads(self._services, self._threads.types, self._threads.fallback)
         threads.bind(binding)
