@@ -10,11 +10,11 @@ from keepset.backends.driver import drive
 from keepset.backends.port import Backend
 from keepset.contracts import contract_of
 from keepset.plan.record import Header
-from keepset.run.core import contract_row
 from keepset.run.entering import Entering
 from keepset.run.hosted import HostReader, HostStep, HostWriter, Known, Stored, Surface
 from keepset.run.pending import Batch
 from keepset.run.reporting import Report
+from keepset.run.stored import contract_row
 from tests.run.states import Chat
 
 R = TypeVar("R")

@@ -91,6 +91,7 @@ def test_a_run_that_another_process_has_taken_over_refuses_its_old_writer(tmp_pa
     with ks.open(url) as store:
         run = store.run(Chat, "r")
         run.save("zero", {"count": 0, "messages": []})
+        assert store.break_lease("r")
         process = start(url, "r", 3)
         process.communicate(timeout=60)
         with pytest.raises(ConflictError):

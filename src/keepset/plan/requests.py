@@ -1,4 +1,4 @@
-"""What a store can be asked, as a value; `keepset.plan.reads` and `keepset.plan.writes` list it.
+"""What a store can be asked, as a value; `keepset.plan.reads`, `.writes` and `.leasing` list it.
 
 A `Plan[R]` is executed by a backend in one transaction and gives an `R`. A write lands whole or
 not at all. A backend raises, and changes nothing, where a plan's expectation does not hold:
@@ -11,6 +11,8 @@ not at all. A backend raises, and changes nothing, where a plan's expectation do
   one where the writer found none, or the line is no longer there;
 * `ConflictError` ``conflict.duplicate``: an unpacked step of the line has the checkpoint's id;
 * `ConflictError` ``conflict.epoch``: a higher epoch has written to the run;
+* `ConflictError` ``run.leased``: another execution works on the run, and the writer is one too;
+* `ConflictError` ``run.lease-lost``: the writer's lease is not there any more;
 * `NotFoundError` ``run.not-found`` / ``checkpoint.not-found``.
 """
 

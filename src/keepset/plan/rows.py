@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from keepset.plan.leases import Lease
+
 HEADER = ""
 """The field name under which packed step headers lie; no state can have a field of this name."""
 
@@ -49,6 +51,7 @@ class RunRow:
         token: Fencing token; rises by one with every new writer.
         layout: Rises by one when the run's rows are written anew, with less.
         created: When the incarnation began.
+        lease: Who works on it; None where nobody does.
     """
 
     id: int
@@ -58,6 +61,7 @@ class RunRow:
     token: int
     layout: int
     created: int
+    lease: Lease | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keepset.plan.bundled import Bundle
+from keepset.plan.leases import Leasing
 from keepset.plan.requests import Fence, Seen, Write
 from keepset.plan.rows import (
     BlobRow,
@@ -66,6 +67,8 @@ class Save(Write[Saved]):
         blobs: Large values; one that is already there is left as it is.
         begin: Where the line begins that is created beside others.
         bundle: Pending writes of the line that are to lie in one row.
+        leasing: What the writer wants of the run's lease; None where it has what it needs, or
+            works without one.
     """
 
     key: RunKey
@@ -84,6 +87,7 @@ class Save(Write[Saved]):
     known: LineRow | None = None
     begin: Begin | None = None
     bundle: Bundle | None = None
+    leasing: Leasing | None = None
 
 
 DEEPEST = 4
@@ -107,12 +111,16 @@ class Fork(Write[LineRow]):
 
 @dataclass(frozen=True, slots=True)
 class Claim(Write[Fence]):
-    """Claim a run that exists, without saving: the token rises by one."""
+    """Claim a run that exists, without saving: the token rises by one.
+
+    With `leasing`, a run that another execution works on is refused.
+    """
 
     key: RunKey
     mark: bytes
     seen: Seen
     epoch: int
+    leasing: Leasing | None = None
 
 
 @dataclass(frozen=True, slots=True)

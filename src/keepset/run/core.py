@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 from keepset.contracts import Contract
 from keepset.errors import ConflictError, KeepsetError, NotFoundError, UsageError
 from keepset.plan.chains import Chains
+from keepset.plan.leases import Leasing
+from keepset.plan.leasing import Take
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import project
 from keepset.plan.reads import FindRun, Found, Loaded
@@ -20,23 +22,22 @@ from keepset.plan.record import Header, Recorded, record, record_nothing
 from keepset.plan.recorder import Recorder
 from keepset.plan.requests import Fence, Flow, Request, Seen
 from keepset.plan.restore import restore
-from keepset.plan.rows import ContractRow, LineRow, RunRow
+from keepset.plan.rows import LineRow, RunRow
 from keepset.plan.shapes import require_contract
 from keepset.plan.writes import Claim, Fork, Save, Saved
 from keepset.run.checkpoint import Checkpoint, as_checkpoint
 from keepset.run.conflicts import deleted, moved_on
 from keepset.run.entering import Entering
-from keepset.run.metadata import pack_metadata
+from keepset.run.heading import header
 from keepset.run.reader import Reader
 from keepset.run.reporting import Report, placed
 from keepset.run.services import Services
+from keepset.run.stored import contract_row, seen_in
 from keepset.verdict.examine import verdicts_on
 from keepset.verdict.field import Verdicts
 from keepset.verdict.status import Status
 
 T = TypeVar("T")
-
-_STATUSES = {status.value: status.value for status in Status}
 
 
 class RunCore:
@@ -53,6 +54,7 @@ class RunCore:
         self.reader = Reader(services, run_id, self.codec)
         self.report = Report(run_id)
         self.entering = Entering(services, contract, self.codec)
+        self.holding = services.leases.holding(self.reader.key)
         self.changed_pins: tuple[str, ...] = ()
         self.branch: int | None = None
         self.last_step = ""
@@ -124,6 +126,7 @@ class RunCore:
     def _begin(self, loaded: Loaded, values: dict[str, Any]) -> None:
         header = header_at(loaded)
         self._claim = seen_in(loaded)
+        self.holding.saw(loaded.found.run.lease if loaded.found.run else None)
         self._stored = self._by_rule(values) if header else None
         self.last_step = header.name if header else ""
         self.last_status = header.status if header else ""
@@ -159,7 +162,7 @@ class RunCore:
 
     def forget(self) -> bool:
         """Forget what can be loaded again; False where the run is in use or was not read yet."""
-        if self._users or self._stored is not None:
+        if self._users or self._stored is not None or not self._known:
             return False
         self._memory = None
         return True
@@ -257,6 +260,7 @@ class RunCore:
             except KeepsetError:
                 self._memory, self._landing = memory, ""
                 raise
+            self.holding.landed(plan.leasing)
             return recorded, saved
 
         recorded, saved = yield from self.again(attempt)
@@ -274,11 +278,14 @@ class RunCore:
     def again(
         self, attempt: Callable[[], Generator[Request, Any, T]]
     ) -> Generator[Request, Any, T]:
-        """Do something, and once more where the run was pruned meanwhile."""
+        """Do something, and again where the run was pruned, or the one that worked on it ended."""
         while True:
             try:
                 return (yield from attempt())
             except ConflictError as error:
+                if error.code == "run.leased":
+                    yield from self.holding.settle()
+                    continue
                 if error.code != "conflict.layout":
                     raise
                 self._memory = None
@@ -305,21 +312,15 @@ class RunCore:
             packed=recorded.packed,
             blobs=recorded.blobs,
             known=self._line if self._line and self._line.id == memory.line else None,
+            leasing=self._wants(works=recorded.step.status == Status.RUNNING),
         )
 
+    def _wants(self, *, works: bool) -> Leasing | None:
+        return self.holding.wants(works=works, claimed=isinstance(self._claim, Fence))
+
     def _header(self, step: str, status: str, metadata: Mapping[str, Any]) -> Header:
-        known = isinstance(step, str) and step and isinstance(status, str)
-        if not known or status not in _STATUSES or not isinstance(metadata, Mapping):
-            raise UsageError(
-                "a save needs the name of a step, a status that is known, and metadata by name",
-                code="run.step",
-                hint=f"For example run.save('ask', state); a status is one of {', '.join(Status)}.",
-            )
-        now = self.services.now()
-        name = self.services.scanner.text(step)
-        packed, findings = pack_metadata(self.guard, metadata)
-        self.report.add(name, findings)
-        return Header(self.services.new_id(now), name, _STATUSES[status], now, packed)
+        place = (self.services, self.guard, self.report)
+        return header(*place, step=step, status=status, metadata=metadata)
 
     def verdicts(self, state: Any, *, steps: int, runs: int) -> Verdicts:
         """Judge every field of a state on its real values."""
@@ -336,6 +337,7 @@ class RunCore:
         """
         self.services.may_write()
         child = RunCore(self.services, self.contract, self.reader.key.run_id, self._subject)
+        child.holding = self.holding
 
         def attempt() -> Generator[Request, Any, RunCore]:
             line, row = yield from self.reader.find(checkpoint)
@@ -369,17 +371,27 @@ class RunCore:
         """Give the run's claim; one that was only looked at so far is claimed now."""
         if isinstance(self._claim, Seen):
             key, mark = self.reader.key, self.reader.mark
-            fence: Fence = yield Claim(key, mark, self._claim, self.contract.epoch)
+            leasing = self._wants(works=self.holding.held)
+            fence: Fence = yield Claim(key, mark, self._claim, self.contract.epoch, leasing)
             self._claim = fence
         return self._claim
 
+    def take_lease(self) -> Flow[None]:
+        """Take the run's lease before anything is done.
 
-def seen_in(loaded: Loaded) -> Seen:
-    """What a writer has seen of a run that it loaded."""
-    run, deletions = loaded.found.run, loaded.found.deletions
-    return Seen(run.incarnation, deletions, run.layout) if run else Seen(None, deletions)
+        Raises:
+            ConflictError: Another execution works on the run, or has got further with it.
+        """
+        self.services.may_write()
 
+        def attempt() -> Flow[None]:
+            memory = yield from self.load()
+            leasing = self._wants(works=True)
+            if leasing is not None:
+                own = (self.reader.key, self.reader.mark, self._claim, uuid.uuid4().bytes)
+                at = (self.services.now(), memory.line, memory.head)
+                self._claim = yield Take(*own, self._contract_row, leasing, *at)
+                self.holding.landed(leasing)
 
-def contract_row(contract: Contract) -> ContractRow:
-    """A contract as it is stored."""
-    return ContractRow(contract.name, contract.epoch, contract.shape, contract.structure)
+        with self.alone():
+            yield from self.again(attempt)

@@ -105,6 +105,18 @@ class Run(_Either):
         flow = self.core.save(step, state, status=status, metadata=metadata)
         return drive(flow, self.core.services.backend)
 
+    def take_lease(self) -> None:
+        """Take the run's lease before its first step; a save that says ``running`` takes it anyway.
+
+        As long as this run has it, nobody else can go on with the run. A save that says anything
+        but ``running`` gives it back, as does the end of this object, of the store or the process.
+
+        Raises:
+            ConflictError: ``run.leased``: another execution works on the run; ``conflict.head``:
+                it has got further since this one was loaded.
+        """
+        drive(self.core.take_lease(), self.core.services.backend)
+
     def history(self, limit: int | None = None) -> list[Checkpoint]:
         """The run's checkpoints, newest first, at most `limit`."""
         flow = self.core.reader.history(self.core.branch, limit)
@@ -185,6 +197,10 @@ class AsyncRun(_Either):
         """See `Run.save`."""
         flow = self.core.save(step, state, status=status, metadata=metadata)
         return await adrive(flow, self.core.services.backend)
+
+    async def take_lease(self) -> None:
+        """See `Run.take_lease`."""
+        await adrive(self.core.take_lease(), self.core.services.backend)
 
     async def history(self, limit: int | None = None) -> list[Checkpoint]:
         """See `Run.history`."""

@@ -12,6 +12,7 @@ from keepset.errors import PolicyError, StoreError
 from keepset.plan.guard import Guard, Mode
 from keepset.plan.rows import RunKey
 from keepset.providers import HashKey
+from keepset.run.leasing import Leases
 from keepset.run.retention import Retention
 from keepset.scan import KnownValues, Scanner
 
@@ -32,6 +33,7 @@ class Services:
         now: The clock, milliseconds.
         new_id: Makes a sortable id from a time.
         inspector: A codec that shows objects as opaque, for reading without a contract.
+        leases: Who works on which run here.
         compressed: Whether segments and large values are compressed.
         retention: The bound on what the runs remember.
     """
@@ -47,6 +49,7 @@ class Services:
     now: Callable[[], int]
     new_id: Callable[[int], str]
     inspector: Codec
+    leases: Leases
     compressed: bool = True
     retention: Retention = field(default_factory=Retention)
 
@@ -80,6 +83,11 @@ class Services:
                 code="role.read-only",
                 hint='Open the store with role="writer".',
             )
+
+    def close(self) -> None:
+        """Give back all leases, finish what waits to be written and let go of the files."""
+        self.leases.close()
+        self.backend.close()
 
     def guard(self, contract: Contract) -> Guard:
         """The detectors with the codec of a contract."""

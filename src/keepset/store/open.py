@@ -21,6 +21,7 @@ def open_store(  # noqa: PLR0913 - each option stands for itself, all but one by
     timeout: float = 30.0,
     compression: bool = True,
     new_key: bool = False,
+    lease: float = 30.0,
 ) -> Store:
     """Open a store; close it, or use it in a `with` block.
 
@@ -40,13 +41,16 @@ def open_store(  # noqa: PLR0913 - each option stands for itself, all but one by
         new_key: Make a new key file where the old one is lost for good, damaged or that of another
             store; what lies there is kept beside it. Runs of a subject are then no longer found by
             the person's name. A key that is the store's own stays.
+        lease: Seconds after which a run may be gone on with whose process was lost with its machine
+            (1 to 86,400). While it works, the lease is renewed at a third of that; the clocks of
+            machines that share a store may differ by half of it.
 
     Raises:
         UsageError: The URL or an option is not known.
         NotFoundError: A viewer's store is not there.
         StoreError: The place refuses, or the file is not one of ours.
     """
-    options = Options(tenant, role, mode, durability, timeout, compression, new_key)
+    options = Options(tenant, role, mode, durability, timeout, compression, new_key, lease)
     return Store(open_services(url, options))
 
 
@@ -84,10 +88,11 @@ def aopen(  # noqa: PLR0913 - the same
     timeout: float = 30.0,
     compression: bool = True,
     new_key: bool = False,
+    lease: float = 30.0,
 ) -> Opening:
     """Open a store for event loops: await it, or use it in an ``async with``.
 
     See `keepset.open`.
     """
-    options = Options(tenant, role, mode, durability, timeout, compression, new_key)
+    options = Options(tenant, role, mode, durability, timeout, compression, new_key, lease)
     return Opening(url, options)

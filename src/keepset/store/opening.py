@@ -33,12 +33,14 @@ from keepset.providers import (
     temporary_roots,
     wrong_key,
 )
+from keepset.run.leasing import SECONDS, Leases
 from keepset.run.services import Services
 from keepset.scan import KnownValues, Scanner
 
 Role = Literal["writer", "viewer"]
 SQLITE = "sqlite:///"
 MEMORY = "memory:"
+_LONGEST_LEASE = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Options:
     timeout: float
     compression: bool
     new_key: bool
+    lease: float = SECONDS
 
 
 def open_services(url: str, options: Options) -> Services:
@@ -79,6 +82,7 @@ def open_services(url: str, options: Options) -> Services:
         now=now_ms,
         new_id=new_id,
         inspector=Codec(GLOBAL, opaque=True),
+        leases=Leases(backend, now_ms, options.lease),
         compressed=options.compression,
     )
 
@@ -164,6 +168,12 @@ def _check(options: Options) -> None:
             "the timeout is not a number of seconds above 0",
             code="usage.timeout",
             hint="Write timeout=30.0.",
+        )
+    if not isinstance(options.lease, int | float) or not 1 <= options.lease <= _LONGEST_LEASE:
+        raise UsageError(
+            "the lease is not a number of seconds from 1 to 86,400",
+            code="usage.lease",
+            hint="Write lease=30.0.",
         )
 
 

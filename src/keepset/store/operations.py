@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from keepset.errors import ConflictError
+from keepset.plan.leasing import BreakLease
 from keepset.plan.pieces import read_large
 from keepset.plan.prune import Keeps, Policy, Pruned, prune
 from keepset.plan.reads import Everything, FindRun, ListRuns, ReadEverything
@@ -29,6 +30,15 @@ def delete(services: Services, run_id: str) -> Flow[bool]:
     key = RunKey(services.tenant, check_name("run id", run_id))
     gone: bool = yield Delete(key, services.mark(key), services.now())
     return gone
+
+
+def break_lease(services: Services, run_id: str) -> Flow[bool]:
+    """Take a run's lease away from whoever works on it; False where nobody does."""
+    services.may_write()
+    key = RunKey(services.tenant, check_name("run id", run_id))
+    there: bool = yield BreakLease(key)
+    services.leases.lose(key)
+    return there
 
 
 def prune_run(services: Services, run_id: str, policy: Policy) -> Flow[Pruned]:

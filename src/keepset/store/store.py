@@ -187,6 +187,15 @@ class Store(_Either):
         """
         return drive(operations.delete(self.services, run_id), self.services.backend)
 
+    def break_lease(self, run_id: str) -> bool:
+        """Take a run's lease away from the execution that works on it; False where none does.
+
+        What that execution saves from then on is refused. Where its process has ended on this
+        machine, or was lost with its machine for longer than the lease lasts, nothing has to be
+        broken.
+        """
+        return drive(operations.break_lease(self.services, run_id), self.services.backend)
+
     def prune(
         self,
         run_id: str,
@@ -231,7 +240,7 @@ class Store(_Either):
 
     def close(self) -> None:
         """Finish what waits to be written and let go of the files."""
-        self.services.backend.close()
+        self.services.close()
 
     def __enter__(self) -> Self:
         return self
@@ -276,6 +285,10 @@ class AsyncStore(_Either):
         """See `Store.delete`."""
         return await adrive(operations.delete(self.services, run_id), self.services.backend)
 
+    async def break_lease(self, run_id: str) -> bool:
+        """See `Store.break_lease`."""
+        return await adrive(operations.break_lease(self.services, run_id), self.services.backend)
+
     async def prune(
         self,
         run_id: str,
@@ -303,7 +316,7 @@ class AsyncStore(_Either):
 
     async def close(self) -> None:
         """See `Store.close`."""
-        await asyncio.to_thread(self.services.backend.close)
+        await asyncio.to_thread(self.services.close)
 
     async def __aenter__(self) -> Self:
         return self

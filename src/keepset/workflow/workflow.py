@@ -62,6 +62,7 @@ class Workflow:
         Raises:
             UsageError: The run is not there and no state was given.
             SchemaError: The run waits after a step that this workflow does not have.
+            ConflictError: ``run.leased``: another execution works on the run; no step was begun.
         """
         _require(store, Store, "run", "arun")
         run = store.run(self.contract, run_id, subject)
@@ -86,7 +87,22 @@ class Workflow:
             state = yield from self._begin(core, given)
         else:
             position = self._after(core.last_step, names)
-        for name in names[position:]:
+        if not names[position:]:
+            return state
+        core.holding.open = False
+        yield from core.take_lease()
+        try:
+            return (yield from self._steps(core, state, names[position:]))
+        except GeneratorExit:
+            core.holding.drop()
+            raise
+        except BaseException:
+            with suppress(KeepsetError):  # it ends by itself
+                yield from core.holding.give_back()
+            raise
+
+    def _steps(self, core: RunCore, state: Any, names: Sequence[str]) -> Flow[Any]:
+        for name in names:
             try:
                 before = self.contract.values(state)
                 result = yield Call(self.steps[name], (state,))

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -59,7 +60,7 @@ EXACT = "exact checkpoints: what a later step does to an object is in no earlier
 EARLY = "what cannot be stored is refused before the next step"
 CLASSES = "classes of your own"
 GRAPH = "a changed graph or question is noticed on resume"
-SECOND = "of two executions on one LangGraph thread, the second to save is refused"
+SECOND = "of two executions on one LangGraph thread, the second is refused"
 
 
 class State(TypedDict, total=False):
@@ -256,15 +257,36 @@ def test_a_graph_that_is_not_bound_does_not_notice_as_with_every_saver() -> None
         assert "approved" not in graph.invoke(Command(resume="yes"), CONFIG)
 
 
-@holds(SECOND, "bound: yes", "not bound: yes")
-@BOTH
-def test_the_second_of_two_executions_is_refused(
-    bound: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
+@holds(SECOND, "bound: before any node runs")
+@pytest.mark.parametrize("durability", DURABILITIES)
+def test_the_second_of_two_executions_of_a_bound_graph_runs_no_node(durability: Any) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+    ran: list[str] = []
+
+    def pay(_: Any) -> dict[str, Any]:
+        ran.append("pay")
+        entered.set()
+        assert go_on.wait(30)
+        return {}
+
     with KeepsetSaver("memory:") as keeper:
-        own: Any = attached(keeper, given_by(lambda _: {}), bound=bound).checkpointer
-        start = put(own, in_loop(config("t")), 0, log=[])
-        put(own, in_loop(start), 1, log=["first"])
+        graph = attached(keeper, given_by(pay), bound=True)
+        run = partial(graph.invoke, {}, CONFIG, durability=durability)
+        first = threading.Thread(target=run)
+        first.start()
+        assert entered.wait(30)
         with pytest.raises(ConflictError) as refused:
-            put(own, in_loop(start), 1, log=["second"])
+            run()
+        go_on.set()
+        first.join()
+    assert (refused.value.code, ran) == ("run.leased", ["pay"])
+
+
+@holds(SECOND, "not bound: when it saves")
+def test_the_second_of_two_executions_of_any_other_graph_is_refused_when_it_saves() -> None:
+    with KeepsetSaver("memory:") as keeper:
+        start = put(keeper, in_loop(config("t")), 0, log=[])
+        put(keeper, in_loop(start), 1, log=["first"])
+        with pytest.raises(ConflictError) as refused:
+            put(keeper, in_loop(start), 1, log=["second"])
         assert refused.value.code == "conflict.two-writers"

@@ -33,9 +33,10 @@ CREATE TABLE run (
   contract INTEGER NOT NULL REFERENCES contract (id),
   token INTEGER NOT NULL,
   layout INTEGER NOT NULL DEFAULT 0,
-  created INTEGER NOT NULL,
+  created INTEGER NOT NULL, lease_by TEXT, lease_number INTEGER, lease_until INTEGER,
   UNIQUE (tenant, run_id)
 ) STRICT;
+CREATE INDEX run_leases ON run (lease_by, lease_number) WHERE lease_by IS NOT NULL;
 CREATE TABLE segment (
   id INTEGER PRIMARY KEY,
   line INTEGER NOT NULL REFERENCES line (id),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import keepset as ks
 from keepset.backends.sqlite import open_sqlite
 from keepset.backends.sqlite.migrations import (
     APPLICATION_ID,
@@ -16,6 +17,8 @@ from keepset.backends.sqlite.migrations import (
     statements,
 )
 from keepset.backends.sqlite.waiting import Patience
+from keepset.errors import StoreError
+from tests.run.states import Chat
 
 SNAPSHOT = Path(__file__).with_name("schema.sql")
 
@@ -82,3 +85,40 @@ def test_a_script_is_taken_apart_at_its_semicolons_alone() -> None:
         "SELECT ';'",
         trigger,
     ]
+
+
+def test_a_store_of_the_first_schema_is_brought_to_the_newest_when_it_is_opened(
+    tmp_path: Path,
+) -> None:
+    """Its runs go on, and have the lease that they could not have before."""
+    path = tmp_path / "runs.db"
+    with ks.open(f"sqlite:///{path}") as store:
+        store.run(Chat, "r").save("one", {"count": 1}, status="paused")
+    _take_leases_out(path)
+    with pytest.raises(StoreError) as refused:
+        ks.open(f"sqlite:///{path}", role="viewer")
+    assert refused.value.code == "store.read-only"
+    with ks.open(f"sqlite:///{path}") as store:
+        run = store.run(Chat, "r")
+        assert run.state == {"count": 1}
+        run.save("two", {"count": 2})
+        assert store.runs()[0].run.lease is not None
+        assert store.settings().format == newest_schema()
+    with sqlite3.connect(path) as opened:
+        assert _schema(opened) == SNAPSHOT.read_text("utf-8")
+    opened.close()
+
+
+def _take_leases_out(path: Path) -> None:
+    """Make of a store what one is that was written before there were leases."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP INDEX run_leases")
+        for column in ("lease_by", "lease_number", "lease_until"):
+            connection.execute(f"ALTER TABLE run DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 1")
+        first = sqlite3.connect(":memory:")
+        first.executescript(migrations()[0])
+        columns = "SELECT name FROM pragma_table_info('run')"
+        assert connection.execute(columns).fetchall() == first.execute(columns).fetchall()
+        first.close()
+    connection.close()

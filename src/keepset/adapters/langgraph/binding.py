@@ -19,6 +19,7 @@ from langgraph.pregel._read import PregelNode
 from keepset.adapters.langgraph.address import Address
 from keepset.adapters.langgraph.admitting import Admission
 from keepset.adapters.langgraph.continuing import Graphs, configurable_of, without_tasks
+from keepset.adapters.langgraph.executing import Execution, auntil_end, execution_of, until_end
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
 from keepset.adapters.langgraph.interrupts import SAVER, Questions
 from keepset.adapters.langgraph.restoring import START, outgoing
@@ -169,17 +170,26 @@ class _Calls:
     def stream(self, input: Any, config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
         _require_ours(self, config)
         given, own = self.graphs.calling(self.admission.command(input), config)
-        return super().stream(given, own, *args, **kwargs)  # type: ignore[misc] # the graph's class
+        parts = super().stream(given, own, *args, **kwargs)  # type: ignore[misc] # the graph's class
+        return until_end(parts, _begun(config, own))
 
     def astream(self, input: Any, config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
         _require_ours(self, config)
         given, own = self.graphs.calling(self.admission.command(input), config)
-        return super().astream(given, own, *args, **kwargs)  # type: ignore[misc] # the same
+        parts = super().astream(given, own, *args, **kwargs)  # type: ignore[misc] # the same
+        return auntil_end(parts, _begun(config, own))
 
 
 def before(graph: Any) -> Any:
     """Give the graph that a bound one was made of; any other is given back."""
     return graph.unbound if isinstance(graph, _Calls) else graph
+
+
+def _begun(config: Mapping[str, Any] | None, own: Mapping[str, Any] | None) -> Execution | None:
+    """Give the call that begins here; None where it belongs to one around it."""
+    execution = execution_of(own)
+    around = execution_of({"configurable": configurable_of(config)})
+    return None if execution is around else execution
 
 
 def _require_ours(graph: Any, config: Mapping[str, Any] | None) -> None:

@@ -24,6 +24,7 @@ from keepset.adapters.langgraph.checkpoints import (
 from keepset.adapters.langgraph.continuing import is_resuming
 from keepset.adapters.langgraph.executing import execution_of
 from keepset.adapters.langgraph.swapped import require_same_kind
+from keepset.adapters.langgraph.leases import begin, begin_unbound, holding_of
 from keepset.adapters.langgraph.taking import stored_at, take_over
 from keepset.adapters.langgraph.threads import Threads
 from keepset.errors import KeepsetError
@@ -88,7 +89,9 @@ def _put(  # noqa: PLR0913 - what LangGraph hands over, and who asks
             packed,
         )
         follows = to.loop and not to.addressed and source not in _BRANCHING
-        step = HostStep(to.namespace, to.checkpoint, header, values, follows)
+        holding, first = holding_of(threads, thread, config), thread.beginnings.take(config)
+        place = (to.namespace, to.checkpoint)
+        step = HostStep(*place, header, values, follows, holding or first, bool(first))
         yield from thread.writer.append(step, surface)
 
 
@@ -119,7 +122,8 @@ def put_writes(
             given = list(threads.binding.outgoing(to.namespace, given))
             given += threads.binding.questions.stored(to.thread, task_id, given, surface)
         batch = batch_of(task_id, given, task_path)
-        yield from thread.writer.write(to.namespace, to.checkpoint, batch, surface, early=to.loop)
+        where, holding = (to.namespace, to.checkpoint), holding_of(threads, thread, config)
+        yield from thread.writer.write(*where, batch, surface, early=to.loop, holding=holding)
 
 
 def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTuple | None]:
@@ -128,8 +132,11 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
     to, thread = threads.located(asked), threads.thread(asked.thread)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
+        if to.loop:
+            yield from begin(threads, thread, config)
         stored = yield from stored_at(threads, thread, to, surface)
         if stored is None:
+            yield from begin_unbound(threads, thread, to, config)
             if to.loop and threads.binding is not None:
                 threads.binding.questions.expect(asked.thread, asked.namespace, (), surface)
             return None

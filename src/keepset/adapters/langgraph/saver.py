@@ -27,6 +27,7 @@ from keepset.plan.requests import Flow
 from keepset.run.services import Services
 from keepset.store import AsyncStore, Store, open_store
 from keepset.store.opening import check_name
+from keepset.store.operations import break_lease
 from keepset.verdict.resume import ResumeReport
 
 T = TypeVar("T")
@@ -325,12 +326,23 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         """See `prune`."""
         await self._adrive(removing.prune(self._threads, thread_ids, strategy))
 
+    def break_lease(self, thread_id: str) -> bool:
+        """Take a thread's lease away from the execution that works on it; False where none does.
+
+        See `keepset.Store.break_lease`.
+        """
+        return self._drive(break_lease(self._services, thread_id))
+
+    async def abreak_lease(self, thread_id: str) -> bool:
+        """See `break_lease`."""
+        return await self._adrive(break_lease(self._services, thread_id))
+
     # --- the end ----------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Close the store, if it was opened here."""
         if self._owned:
-            self._services.backend.close()
+            self._services.close()
 
     def __enter__(self) -> Self:
         return self

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 
 from keepset.adapters.langgraph.address import RUNTIME, Address
 from keepset.adapters.langgraph.advice import advised
+from keepset.adapters.langgraph.beginnings import Beginnings
 from keepset.adapters.langgraph.checkpoints import OWN_FIELDS
 from keepset.adapters.langgraph.elsewhere import Fallback
 from keepset.adapters.langgraph.findings import StateGuard, StateReport
@@ -22,15 +23,17 @@ from keepset.codec import Codec, TypeRegistry
 from keepset.contracts import Contract, contract, contract_of
 from keepset.errors import KeepsetError, PolicyError, UsageError
 from keepset.plan.guard import Guard
-from keepset.run.core import contract_row
 from keepset.run.entering import Entering
 from keepset.run.hosted import HostReader, HostWriter, Known, Surface
 from keepset.run.reporting import placed
 from keepset.run.services import Services
+from keepset.run.stored import contract_row
 
 _log = logging.getLogger("keepset")
 
-_DURABILITY = "__pregel_durability"
+DURABILITY = "__pregel_durability"
+"""Key of a configurable: when LangGraph saves."""
+
 _INEXACT = frozenset({"async", "exit"})
 _REMEMBERED = 4096
 """Of how many threads something is remembered; what lies in a thread has a bound of its own."""
@@ -49,6 +52,7 @@ class Thread:
         reader: Reads its checkpoints.
         writer: Writes them.
         report: Counts what the detectors find.
+        beginnings: Which executions of a graph that is not bound begin it.
         settled: Whether it is known that another saver is not to be asked for it.
     """
 
@@ -59,6 +63,7 @@ class Thread:
         self.reader = HostReader(known)
         self.writer = HostWriter(known, self.reader)
         self.report = StateReport(thread, bound=bound)
+        self.beginnings = Beginnings()
         self.settled = False
         self._bound = bound
         self._services = services
@@ -150,7 +155,7 @@ class Threads:
         """Say once that checkpoints of a graph that is not bound may show what came later."""
         configurable = config.get("configurable") or {}
         usual = "async" if RUNTIME in configurable else None  # LangGraph says it if it was chosen
-        durability = configurable.get(_DURABILITY, usual)
+        durability = configurable.get(DURABILITY, usual)
         if self.binding is None and durability in _INEXACT and not self._told:
             self._told = True
             _log.warning(

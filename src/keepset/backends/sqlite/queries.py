@@ -1,4 +1,4 @@
-"""Every statement that operations send, by name.
+"""Every statement that operations send, by name; those about claims are in `claim_queries`.
 
 Parameters are named. `:low` and `:high` bound the ids of one line's steps (see `step_id`).
 """
@@ -17,9 +17,10 @@ SET_KEY_CHECK: Final = "UPDATE store SET key_check = ?"
 
 RUN: Final = """
 SELECT r.id, r.tenant, r.run_id, r.incarnation, c.name, c.epoch, c.shape, c.structure,
-       r.token, r.layout, r.created
+       r.token, r.layout, r.created, r.lease_by, r.lease_number, r.lease_until
 FROM run r LEFT JOIN contract c ON c.id = r.contract
 WHERE r.tenant = :tenant AND r.run_id = :run_id
+  AND EXISTS (SELECT 1 FROM line l WHERE l.run = r.id)
 """
 
 DELETIONS: Final = "SELECT deletions FROM tombstone WHERE mark = :mark"
@@ -140,6 +141,7 @@ FROM write WHERE step > :low AND step < :high ORDER BY step, path, task, ordinal
 RUNS: Final = """
 SELECT r.id, r.tenant, r.run_id, r.incarnation, coalesce(c.name, ''), coalesce(c.epoch, 0),
        coalesce(c.shape, ''), coalesce(c.structure, ''), r.token, r.layout, r.created,
+       r.lease_by, r.lease_number, r.lease_until,
        (SELECT coalesce(sum(l.packed + (SELECT count(*) FROM step p
                 WHERE p.id > l.id << 32 AND p.id < (l.id + 1) << 32)), 0)
         FROM line l WHERE l.run = r.id),
@@ -155,13 +157,17 @@ LEFT JOIN step s ON s.id = coalesce(
   (SELECT max(m.id) FROM step m WHERE m.id > top.id << 32 AND m.id < (top.id + 1) << 32),
   top.parent << 32 | top.parent_seq)
 WHERE r.tenant = :tenant AND r.run_id > :after
+  AND EXISTS (SELECT 1 FROM line own WHERE own.run = r.id)
   AND (:status IS NULL OR s.id IS NULL OR stands = :status)
   AND (:contract IS NULL OR c.id IS NULL OR c.name = :contract)
   AND (:subject IS NULL OR r.id IN (SELECT j.run FROM subject j WHERE j.subject = :subject))
 ORDER BY r.run_id LIMIT :limit
 """
 
-RUN_COUNT: Final = "SELECT count(*) FROM run WHERE tenant = :tenant"
+RUN_COUNT: Final = """
+SELECT count(*) FROM run r
+WHERE r.tenant = :tenant AND EXISTS (SELECT 1 FROM line l WHERE l.run = r.id)
+"""
 
 STEP_SIZES: Final = """
 SELECT count(*), coalesce(sum(length(s.metadata) + length(s.changes) + length(s.digest)
@@ -209,13 +215,6 @@ ADD_CONTRACT: Final = """
 INSERT INTO contract (name, epoch, shape, structure) VALUES (:name, :epoch, :shape, :structure)
 RETURNING id
 """
-
-ADD_RUN: Final = """
-INSERT INTO run (tenant, run_id, incarnation, contract, token, created)
-VALUES (:tenant, :run_id, :incarnation, :contract, 1, :created) RETURNING id
-"""
-
-CLAIM: Final = "UPDATE run SET token = token + 1 WHERE id = :run RETURNING token"
 
 RAISE_LAYOUT: Final = "UPDATE run SET layout = layout + 1 WHERE id = :run"
 

@@ -20,6 +20,7 @@ from keepset.plan.record import Header
 from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import BlobRow, ContractRow, LineRow, RunKey, RunRow, StepRow, WriteRow
 from keepset.run.entering import Entering
+from keepset.run.holding import Holding
 from keepset.run.pending import PendingWrite
 from keepset.run.reporting import Report
 from keepset.run.services import Services
@@ -70,6 +71,8 @@ class HostStep:
         values: All fields that it has.
         follows: Whether it has to follow the newest checkpoint of a line, or the first one of a
             namespace that has none; else it begins a line where it does not.
+        holding: The lease of the execution that gives it; None where it works without one.
+        ends: Whether the lease is given back with it.
     """
 
     namespace: str
@@ -77,6 +80,8 @@ class HostStep:
     header: Header
     values: Mapping[str, Any]
     follows: bool
+    holding: Holding | None = None
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

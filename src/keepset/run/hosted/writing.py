@@ -10,6 +10,8 @@ from typing import Any
 
 from keepset.errors import ConflictError, KeepsetError, NotFoundError
 from keepset.plan.bundled import Bundle, Written, bundle
+from keepset.plan.leases import Leasing
+from keepset.plan.leasing import Take
 from keepset.plan.memory import LineMemory
 from keepset.plan.project import carried, project
 from keepset.plan.rebuild import branch_off, remember
@@ -19,6 +21,7 @@ from keepset.plan.requests import Fence, Flow, Request, Seen, Wait
 from keepset.plan.rows import BlobRow, LineRow, WriteRow
 from keepset.plan.search import newest_headers
 from keepset.plan.writes import DEEPEST, Begin, Claim, PutWrites, Save, Saved
+from keepset.run.holding import Holding
 from keepset.run.hosted.known import HostStep, Known, Surface
 from keepset.run.hosted.reading import HostReader, Spot
 from keepset.run.pending import Batch, write_rows
@@ -75,7 +78,8 @@ class HostWriter:
         finally:  # where the checkpoint did not land, nothing is to be stored of its tasks
             early = self._known.arrived(namespace, checkpoint)
         for rows, blobs in early:
-            yield from self._again(partial(self._write, namespace, checkpoint, rows, blobs))
+            write = partial(self._write, namespace, checkpoint, rows, blobs, step.holding)
+            yield from self._again(write, step.holding)
 
     def _append(self, step: HostStep, surface: Surface) -> Flow[None]:
         stored = project(surface.contract, step.values, surface.guard.codec)
@@ -85,14 +89,45 @@ class HostWriter:
             recorder = Recorder(surface.guard, base.memory, surface.services.compressed)
             pins = carried(surface.contract, step.values, base.memory, surface.guard.codec)
             recorded = record(surface.contract, {**pins, **stored}, step.header, recorder)
-            saved: Saved = yield self._plan(step, base, recorded, surface)
+            plan = self._plan(step, base, recorded, surface)
+            saved: Saved = yield plan
             self._landed(step, base, recorded, saved)
+            if step.holding is not None:
+                step.holding.landed(plan.leasing)
             surface.report.add(recorded.step.name, recorded.findings)
 
-        yield from self._again(attempt)
+        yield from self._again(attempt, step.holding)
 
-    def write(
-        self, namespace: str, checkpoint: str, batch: Batch, surface: Surface, *, early: bool
+    def take(self, holding: Holding) -> Flow[None]:
+        """Take the run's lease for an execution that begins.
+
+        Raises:
+            ConflictError: Another execution works on the run, or it was deleted meanwhile.
+        """
+        known = self._known
+        known.services.may_write()
+
+        def attempt() -> Flow[None]:
+            if known.claim.incarnation is None:
+                found = yield from self._reader.look()
+                holding.saw(found.run.lease if found.run else None)
+            leasing = _wanted(holding, known.claim)
+            if leasing is not None:
+                own = (known.key, known.mark, known.claim, uuid.uuid4().bytes, known.contract)
+                known.hold((yield Take(*own, leasing, known.services.now())))
+                holding.landed(leasing)
+
+        yield from self._again(attempt, holding)
+
+    def write(  # noqa: PLR0913 - where it goes, what it is, and who gives it
+        self,
+        namespace: str,
+        checkpoint: str,
+        batch: Batch,
+        surface: Surface,
+        *,
+        early: bool,
+        holding: Holding | None = None,
     ) -> Flow[None]:
         """Store what a task wrote after a checkpoint, which may have successors already.
 
@@ -103,6 +138,7 @@ class HostWriter:
             surface: What it goes through.
             early: Whether the checkpoint may still be on its way: then the writes wait for it, and
                 land with it.
+            holding: The lease of the execution that writes; None where it works without one.
 
         Raises:
             PolicyError: A value cannot be stored or does not belong; nothing is changed.
@@ -118,7 +154,8 @@ class HostWriter:
             waits = not there and not refused
             if waits and self._known.wait(namespace, checkpoint, (rows, blobs)):
                 return
-        yield from self._again(partial(self._write, namespace, checkpoint, rows, blobs))
+        write = partial(self._write, namespace, checkpoint, rows, blobs, holding)
+        yield from self._again(write, holding)
 
     def _write(
         self,
@@ -126,23 +163,29 @@ class HostWriter:
         checkpoint: str,
         rows: tuple[WriteRow, ...],
         blobs: tuple[BlobRow, ...],
+        holding: Holding | None,
     ) -> Flow[None]:
         layout = self._known.claim.layout  # of the rows among which it is looked for
         spot = yield from self._reader.find(namespace, checkpoint)
         if spot is None:
             raise (yield from self._missing(namespace, checkpoint))
-        fence = replace((yield from self._fence()), layout=layout)
+        fence = replace((yield from self._fence(holding)), layout=layout)
         yield PutWrites(fence, spot[0].id, spot[1], rows, blobs)
         self._known.note(spot[0].id, spot[1], checkpoint, rows)
 
-    def _again(self, attempt: Callable[[], Flow[None]]) -> Flow[None]:
+    def _again(self, attempt: Callable[[], Flow[None]], holding: Holding | None) -> Flow[None]:
         """Try a write, and once more for as long as others get in between."""
         left = ATTEMPTS
         while True:
             left -= 1
+            if holding is not None:
+                holding.require()
             try:
                 yield from self._claiming(attempt)
             except ConflictError as error:
+                if error.code == "run.leased" and holding is not None and left:
+                    yield from holding.settle()
+                    continue
                 if error.code not in _STALE or not left:
                     raise
                 self._known.forget()
@@ -233,6 +276,7 @@ class HostWriter:
             known=base.row,
             begin=base.begin,
             bundle=self._bundle(base, surface) if recorded.packed else None,
+            leasing=_wanted(step.holding, claim, works=not step.ends),
         )
 
     @staticmethod
@@ -252,7 +296,7 @@ class HostWriter:
         known.keep(memory, saved.line, saved.fence.layout, written)
         known.place(step.header.checkpoint, saved.line, recorded.step.seq)
 
-    def _fence(self) -> Generator[Request, Any, Fence]:
+    def _fence(self, holding: Holding | None) -> Generator[Request, Any, Fence]:
         """Give the claim on the run; one that was only looked at so far is claimed now."""
         known = self._known
         if known.claim.incarnation is None:
@@ -260,8 +304,11 @@ class HostWriter:
         claim = known.claim
         if isinstance(claim, Fence):
             return claim
-        fence: Fence = yield Claim(known.key, known.mark, claim, known.contract.epoch)
+        leasing = _wanted(holding, claim)
+        fence: Fence = yield Claim(known.key, known.mark, claim, known.contract.epoch, leasing)
         known.hold(fence)
+        if holding is not None:
+            holding.landed(leasing)
         return fence
 
     def _missing(self, namespace: str, checkpoint: str) -> Generator[Request, Any, KeepsetError]:
@@ -281,6 +328,13 @@ class HostWriter:
             code="checkpoint.not-found",
             hint="It may have been pruned; `keepset show` lists the checkpoints of a run.",
         )
+
+
+def _wanted(holding: Holding | None, claim: Fence | Seen, *, works: bool = True) -> Leasing | None:
+    """Say what a write wants of the run's lease; see `Holding.wants`."""
+    if holding is None:
+        return None
+    return holding.wants(works=works, claimed=isinstance(claim, Fence))
 
 
 def _overtaken(step: HostStep, other: str) -> ConflictError:

@@ -6,6 +6,7 @@ from keepset.errors import UsageError
 from keepset.testing.contract.concurrency import ConcurrencyClaims
 from keepset.testing.contract.copying import CopyingClaims
 from keepset.testing.contract.forking import ForkingClaims
+from keepset.testing.contract.leasing import LeasingClaims
 from keepset.testing.contract.listing import ListingClaims
 from keepset.testing.contract.loading import LoadingClaims
 from keepset.testing.contract.removing import RemovingClaims
@@ -22,6 +23,7 @@ class BackendContract(
     ForkingClaims,
     CopyingClaims,
     WritesClaims,
+    LeasingClaims,
     ListingClaims,
     RemovingClaims,
     RewritingClaims,

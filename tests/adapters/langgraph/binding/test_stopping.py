@@ -91,7 +91,7 @@ def test_the_loser_of_two_executions_is_stopped_before_its_next_node_under_the_u
         builder: Any = StateGraph(State)
         builder.add_node("other", lambda _: {"log": ["won"]})
         builder.add_edge(START, "other")
-        others.append(keeper.bind(builder.compile()))
+        others.append(builder.compile(checkpointer=keeper))  # not bound: it minds no lease
         call: Any = _later if later else graph.invoke
         given = (graph, {"log": ["in"]}) if later else ({"log": ["in"]}, CONFIG)
         with pytest.raises(ConflictError) as error:
@@ -106,7 +106,9 @@ def test_what_one_call_was_refused_does_not_stop_the_next_one() -> None:
         keeper.refused = threading.Event()
         others: list[Any] = []
         graph = keeper.bind(_graph(keeper.refused, others, ran))
-        others.append(keeper.bind(_graph(keeper.refused, [], [])))
+        unbound = _graph(keeper.refused, [], [])
+        unbound.checkpointer = keeper
+        others.append(unbound)
         keeper.refused.set()
         with pytest.raises(ConflictError):
             graph.invoke({"log": ["in"]}, CONFIG, durability="sync")

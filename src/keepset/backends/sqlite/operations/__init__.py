@@ -14,6 +14,13 @@ from keepset.backends.sqlite.operations.finding import (
     read_header_segments,
     seek,
 )
+from keepset.backends.sqlite.operations.leasing import (
+    break_lease,
+    give_back,
+    read_lease,
+    renew,
+    take,
+)
 from keepset.backends.sqlite.operations.listing import list_runs
 from keepset.backends.sqlite.operations.reading import (
     read_blobs,
@@ -26,7 +33,7 @@ from keepset.backends.sqlite.operations.removing import delete, rewrite
 from keepset.backends.sqlite.operations.saving import fork, put_writes, save
 from keepset.backends.sqlite.statements import Steps
 from keepset.errors import UsageError
-from keepset.plan import reads, writes
+from keepset.plan import leasing, reads, writes
 from keepset.plan.requests import Plan
 
 R = TypeVar("R")
@@ -50,6 +57,11 @@ _OPERATIONS: Mapping[type[Plan[Any]], Callable[[Any], Steps[Any]]] = {
     writes.Rewrite: rewrite,
     writes.Delete: delete,
     writes.Copy: copy,
+    leasing.ReadLease: read_lease,
+    leasing.Take: take,
+    leasing.GiveBack: give_back,
+    leasing.Renew: renew,
+    leasing.BreakLease: break_lease,
 }
 
 ERASING = (writes.Rewrite, writes.Delete)
@@ -67,6 +79,6 @@ def operation(plan: Plan[R]) -> Steps[R]:
         raise UsageError(
             f"{type(plan).__name__} is not a plan that this backend executes",
             code="plan.unknown",
-            hint="Plans are the classes of keepset.plan.reads and keepset.plan.writes.",
+            hint="Plans are the classes of keepset.plan.reads, .writes and .leasing.",
         )
     return make(plan)

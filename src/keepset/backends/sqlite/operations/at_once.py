@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from keepset.backends.sqlite.operations.leasing import take_at_once
 from keepset.backends.sqlite.operations.saving import save_at_once, write_values
 from keepset.backends.sqlite.statements import Statement, step_id
+from keepset.plan.leasing import Take
 from keepset.plan.requests import Plan
 from keepset.plan.writes import PutWrites, Save
 
@@ -21,8 +23,8 @@ class AtOnce(NamedTuple):
 
     Attributes:
         statement: The statement.
-        rows: How many rows it adds where all is as the writer expects; else it adds fewer, or
-            none, and the long way tells why.
+        rows: How many rows it adds or changes where all is as the writer expects; else they are
+            fewer, or none, and the long way tells why.
         result: What the write then gives.
     """
 
@@ -36,6 +38,9 @@ def at_once(plan: Plan[Any]) -> AtOnce | None:
     if isinstance(plan, Save):
         usual = save_at_once(plan)
         return usual and AtOnce(usual[0], 1, usual[1])
+    if isinstance(plan, Take):
+        taking = take_at_once(plan)
+        return taking and AtOnce(taking, 1, plan.claim)
     return _writes_at_once(plan) if isinstance(plan, PutWrites) else None
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from keepset.backends.sqlite import queries
+from keepset.backends.sqlite import claim_queries, queries
 from keepset.backends.sqlite.operations.rows import (
     conflict,
+    lease_row,
+    named,
     no_run,
     read_deletions,
     read_run,
 )
 from keepset.backends.sqlite.statements import Statement, Steps
 from keepset.errors import ConflictError
+from keepset.plan.leases import Lease, Leasing, require_lease
 from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import ContractRow, RunKey, RunRow
 from keepset.plan.writes import Claim
@@ -21,13 +24,14 @@ def claim(plan: Claim) -> Steps[Fence]:
 
     Raises:
         NotFoundError: ``run.not-found``: there was none, and there is none.
-        ConflictError: The run was deleted, or a higher epoch has written to it.
+        ConflictError: The run was deleted, is leased to another execution that the writer minds,
+            or a higher epoch has written to it.
     """
     run = yield from find_seen(plan.key, plan.mark, plan.seen)
     if run is None:
         raise no_run(plan.key)
     refuse_lower_epoch(plan.epoch, run.contract.epoch)
-    return (yield from raise_token(run))
+    return (yield from raise_token(run, plan.leasing))
 
 
 def find_seen(key: RunKey, mark: bytes, seen: Seen) -> Steps[RunRow | None]:
@@ -48,10 +52,60 @@ def find_seen(key: RunKey, mark: bytes, seen: Seen) -> Steps[RunRow | None]:
     return None
 
 
-def raise_token(run: RunRow) -> Steps[Fence]:
-    """Make the caller the newest writer of a run."""
-    ((token,),) = yield Statement(queries.CLAIM, {"run": run.id})
+def raise_token(run: RunRow, leasing: Leasing | None) -> Steps[Fence]:
+    """Make the caller the newest writer of a run, with the lease that it wants.
+
+    Raises:
+        ConflictError: ``run.leased`` or ``run.lease-lost``.
+    """
+    require_lease(run.key.run_id, run.lease, leasing)
+    token = yield from claimed(run.id, leasing)
     return Fence(run.id, run.incarnation, token, run.layout)
+
+
+def claimed(run: int, leasing: Leasing | None) -> Steps[int]:
+    """Raise a run's token, write the lease in the same statement, and give the token."""
+    own: dict[str, object] = {"run": run}
+    if leasing is None:
+        rows = yield Statement(claim_queries.CLAIM, own)
+    else:
+        wanted = {**own, **lease_columns(leasing.after)}
+        rows = yield Statement(claim_queries.CLAIM_WITH_LEASE, wanted)
+    token: int = rows[0][0]
+    return token
+
+
+def create(
+    key: RunKey, incarnation: bytes, contract: ContractRow, at: int, leasing: Leasing | None
+) -> Steps[Fence]:
+    """Create a run, or take over one that was begun and has nothing yet.
+
+    Raises:
+        ConflictError: ``run.leased``; ``conflict.deleted``: what the writer began has gone.
+    """
+    begun = yield Statement(claim_queries.BEGUN_RUN, named(key))
+    if begun:
+        number, incarnation, layout, *lease = begun[0]
+        require_lease(key.run_id, lease_row(tuple(lease)), leasing)
+        token = yield from claimed(number, leasing)
+        return Fence(number, incarnation, token, layout)
+    if leasing is not None and leasing.held:
+        raise deleted()
+    columns = {
+        **named(key),
+        **lease_columns(leasing.after if leasing else None),
+        "incarnation": incarnation,
+        "contract": (yield from contract_id(contract)),
+        "created": at,
+    }
+    ((number,),) = yield Statement(claim_queries.ADD_RUN, columns)
+    return Fence(number, incarnation, 1)
+
+
+def lease_columns(lease: Lease | None) -> dict[str, object]:
+    """A lease as the parameters of a statement."""
+    by, number, until = lease or (None, None, None)
+    return {"lease_by": by, "lease_number": number, "lease_until": until}
 
 
 def contract_id(contract: ContractRow) -> Steps[int]:

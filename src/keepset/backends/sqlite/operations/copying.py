@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepset.backends.sqlite import queries
+from keepset.backends.sqlite import claim_queries, queries
 from keepset.backends.sqlite.operations.claiming import deleted
 from keepset.backends.sqlite.operations.rows import (
     conflict,
@@ -25,6 +25,7 @@ def copy(plan: Copy) -> Steps[None]:
             the plan does not take such a name.
     """
     source = yield from need_run(plan.source)
+    yield Statement(claim_queries.DROP_BEGUN_RUN, named(plan.target))
     if (yield Statement(queries.RUN_ID, named(plan.target))):
         raise conflict(
             f"there is a run {plan.target.run_id!r} already",

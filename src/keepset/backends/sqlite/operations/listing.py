@@ -12,7 +12,7 @@ from keepset.plan.headers import unpack_headers
 from keepset.plan.reads import ListRuns
 from keepset.plan.rows import RunSummary, StepRow
 
-_RUN = 11
+_RUN = 14
 """How many of the columns of `queries.RUNS` are those of the run itself."""
 
 

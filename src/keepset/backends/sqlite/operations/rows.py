@@ -7,14 +7,22 @@ from typing import Any
 from keepset.backends.sqlite import queries
 from keepset.backends.sqlite.statements import Statement, Steps, span
 from keepset.errors import ConflictError, IntegrityError, NotFoundError
+from keepset.plan.leases import Lease
 from keepset.plan.rows import ContractRow, LineRow, RunKey, RunRow, SegmentRow, StepRow
 
 
 def run_row(row: tuple[Any, ...]) -> RunRow:
     """A run from the columns of `queries.RUN`."""
-    number, tenant, run_id, incarnation, name, epoch, shape, structure, *numbers = row
+    number, tenant, run_id, incarnation, name, epoch, shape, structure, *others = row
     contract = ContractRow(name, epoch, shape, structure)
-    return RunRow(number, RunKey(tenant, run_id), incarnation, contract, *numbers)
+    token, layout, created, *lease = others
+    key, leased = RunKey(tenant, run_id), lease_row(tuple(lease))
+    return RunRow(number, key, incarnation, contract, token, layout, created, leased)
+
+
+def lease_row(row: tuple[Any, ...]) -> Lease | None:
+    """A lease from its three columns; None where there is none."""
+    return None if row[0] is None else Lease(*row)
 
 
 def line_row(row: tuple[Any, ...]) -> LineRow:

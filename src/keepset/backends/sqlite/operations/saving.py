@@ -8,6 +8,7 @@ from typing import Any
 from keepset.backends.sqlite import queries
 from keepset.backends.sqlite.operations.claiming import (
     contract_id,
+    create,
     deleted,
     find_seen,
     newer_head,
@@ -16,10 +17,10 @@ from keepset.backends.sqlite.operations.claiming import (
     refuse_other_layout,
     refuse_stale,
 )
+from keepset.backends.sqlite.operations.leasing import settle_lease
 from keepset.backends.sqlite.operations.rows import (
     conflict,
     line_row,
-    named,
     no_checkpoint,
     no_contract,
     read_lines,
@@ -38,7 +39,8 @@ def save(plan: Save) -> Steps[Saved]:
     """Save one checkpoint: for a writer that has its claim, one look and one row.
 
     Raises:
-        ConflictError: The claim is stale, the line has a newer checkpoint, or the epoch is lower.
+        ConflictError: The claim is stale, the line has a newer checkpoint, the epoch is lower, or
+            another execution has the lease that the writer wants.
     """
     claim = plan.claim
     fence = claim if isinstance(claim, Fence) else (yield from _begin(plan, claim))
@@ -48,6 +50,8 @@ def save(plan: Save) -> Steps[Saved]:
     elif line is None:
         line = yield from _line_beside(fence, plan)
     row = yield from _check(plan, fence, line)
+    if plan.leasing and fence is claim:
+        yield from settle_lease(plan.key, fence.run, plan.leasing)
     if plan.subject is not None:
         yield Statement(queries.ADD_SUBJECT, {"run": fence.run, "subject": plan.subject})
     if plan.packed:
@@ -73,6 +77,7 @@ def save_at_once(plan: Save) -> tuple[Statement, Saved] | None:
         plan.packed
         or plan.blobs
         or plan.bundle
+        or plan.leasing
         or plan.subject is not None
         or not 0 < plan.head < plan.step.seq
     ):
@@ -95,19 +100,10 @@ def save_at_once(plan: Save) -> tuple[Statement, Saved] | None:
 def _begin(plan: Save, seen: Seen) -> Steps[Fence]:
     """Claim the run that the writer has seen, or create it where there was none."""
     run = yield from find_seen(plan.key, plan.mark, seen)
-    return (yield from raise_token(run)) if run else (yield from _create(plan))
-
-
-def _create(plan: Save) -> Steps[Fence]:
-    contract = yield from contract_id(plan.contract)
-    values = {
-        **named(plan.key),
-        "incarnation": plan.incarnation,
-        "contract": contract,
-        "created": plan.step.at,
-    }
-    ((run,),) = yield Statement(queries.ADD_RUN, values)
-    return Fence(run, plan.incarnation, 1)
+    if run:
+        return (yield from raise_token(run, plan.leasing))
+    at, leasing = plan.step.at, plan.leasing
+    return (yield from create(plan.key, plan.incarnation, plan.contract, at, leasing))
 
 
 def _root_line(run: int, namespace: str) -> Steps[int]:

@@ -1,0 +1,94 @@
+"""The lease of a thread, for a call of a bound graph: taken before its first node, then given back.
+
+A graph that is not bound has none: nothing tells when a call of it ends. Of its executions the
+store tells the second one when it saves, by the parent of what it saves. One that begins a thread
+and saves nothing before its end notes that it has begun, so that a thread that is deleted meanwhile
+does not come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from keepset.adapters.langgraph.address import Address
+from keepset.adapters.langgraph.executing import Execution, execution_of
+from keepset.adapters.langgraph.taking import is_elsewhere
+from keepset.adapters.langgraph.threads import DURABILITY, Thread, Threads
+from keepset.errors import ConflictError
+from keepset.plan.leases import Lease
+from keepset.plan.leasing import ReadLease
+from keepset.plan.requests import Flow, Wait
+from keepset.plan.rows import RunKey
+from keepset.run.holding import Holding
+
+_MOMENT: Final = 0.05
+"""Seconds in which an event loop gets to the end of a call that nobody waits for any more."""
+
+_PATIENCE: Final = 30.0
+
+
+def holding_of(
+    threads: Threads, thread: Thread, config: Mapping[str, Any] | None
+) -> Holding | None:
+    """Give the lease with which a call of a bound graph writes; None for any other writer."""
+    execution = execution_of(config)
+    if execution is None or threads.binding is None:
+        return None
+    return execution.holding(thread.id, threads.services)
+
+
+def begin_unbound(
+    threads: Threads, thread: Thread, to: Address, config: Mapping[str, Any]
+) -> Flow[None]:
+    """Note that a call of a graph that is not bound begins a thread and saves it at its end."""
+    durability = (config.get("configurable") or {}).get(DURABILITY)
+    if threads.binding is None and to.loop and not to.namespace and durability == "exit":
+        key = RunKey(threads.services.tenant, thread.id)
+        holding = threads.services.leases.holding(key, is_open=False)
+        yield from thread.writer.take(holding)
+        thread.beginnings.note(config, holding)
+
+
+def begin(threads: Threads, thread: Thread, config: Mapping[str, Any]) -> Flow[None]:
+    """Take a thread's lease for a call that begins, before anything of the thread is read.
+
+    One that still lies in another saver has none until it is taken over.
+
+    Raises:
+        ConflictError: ``run.leased``: another execution works on the thread.
+    """
+    execution, holding = execution_of(config), holding_of(threads, thread, config)
+    if (
+        execution is None
+        or holding is None
+        or holding.held
+        or (yield from is_elsewhere(threads, thread))
+    ):
+        return
+    try:
+        yield from thread.writer.take(holding)
+    except ConflictError as error:
+        here = threads.services.leases.here
+        ending = error.code == "run.leased" and (yield from _is_ending(execution, holding, here))
+        if not ending:
+            raise
+        yield from thread.writer.take(holding)
+
+
+def _is_ending(
+    execution: Execution, own: Holding, here: Callable[[Lease], Holding | None]
+) -> Flow[bool]:
+    """Wait for the end of another call in this process that is about to end.
+
+    An event loop closes what an ``async for`` was left early with a moment later.
+    """
+    there: Lease | None = yield ReadLease(own.key)
+    other = here(there) if there and execution.is_async else None
+    if other is None:
+        return False
+    ended = other.ended
+    done, _ = yield Wait(ended, _MOMENT)
+    if not done and other.closing:
+        done, _ = yield Wait(ended, _PATIENCE)
+    return bool(done)
