@@ -8,8 +8,9 @@ from typing import Any
 import ormsgpack
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from keepset.codec import Codec, TypeRegistry
+from keepset.codec import Codec, TypeRegistry, pack_plain
 from tests.codec.values import VALUES
 
 
@@ -60,3 +61,21 @@ def test_a_value_that_has_become_very_deep_is_not_taken_for_what_it_was() -> Non
             deep = [deep]
         deep = Box(deep)
     assert not CODEC.packs_as(deep, CODEC.pack(Box(1)))
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(PLAIN)
+def test_what_a_caller_put_together_packs_into_the_same_bytes_in_short(
+    value: Any,
+) -> None:
+    assert pack_plain(value) == CODEC.pack(value)
+
+
+@pytest.mark.parametrize("value", [["\ud800"], {"\ud800": 1}, [1 << 70], {"n": [-(1 << 80)]}])
+def test_an_odd_text_or_number_packs_by_the_shorter_way_too(value: Any) -> None:
+    assert pack_plain(value) == CODEC.pack(value)

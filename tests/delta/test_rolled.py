@@ -44,7 +44,7 @@ def test_a_picture_that_grew_is_the_picture_of_the_grown_list(
         value += come
         assert grown.packed() == picture(value).packed()
         assert (grown.count, grown.size) == (len(value), picture(value).size)
-        assert grown.begins(value, CODEC.packs_as)
+        assert grown.begins(value, CODEC.begins_as)
 
 
 @settings(max_examples=150, deadline=None)
@@ -57,7 +57,7 @@ def test_a_list_begins_with_another_exactly_where_types_and_order_agree(
     kept, after = rolled(value), mutated(data.draw, copy.deepcopy(value))
     if type(after) is list:
         expected = same(after[: len(value)], value)
-        assert kept.begins(after, CODEC.packs_as) == expected
+        assert kept.begins(after, CODEC.begins_as) == expected
 
 
 LOOKALIKES = [(a, b) for a in ALIKE for b in ALIKE if not same(a, b)]
@@ -79,9 +79,9 @@ def test_an_item_that_became_one_that_only_looks_alike_is_noticed(was: Any, now:
         value[at] = {"in": was}
         kept = rolled(value)
         value[at] = {"in": now}
-        assert not kept.begins(value, CODEC.packs_as)
+        assert not kept.begins(value, CODEC.begins_as)
         value[at] = {"in": was}
-        assert kept.begins(value, CODEC.packs_as)
+        assert kept.begins(value, CODEC.begins_as)
 
 
 def test_what_cannot_be_stored_is_never_what_was_stored() -> None:
@@ -96,9 +96,9 @@ def test_samples_reach_every_chunk_in_time() -> None:
     kept = rolled(value)
     for at in range(len(value)):
         broken = [*value[:at], "other", *value[at + 1 :]]
-        assert not all(kept.begins(broken, CODEC.packs_as, number) for number in range(40))
-    assert all(kept.begins([*value, 1], CODEC.packs_as, number) for number in range(40))
-    assert not kept.begins(value[:-1], CODEC.packs_as, 0)
+        assert not all(kept.begins(broken, CODEC.begins_as, number) for number in range(40))
+    assert all(kept.begins([*value, 1], CODEC.begins_as, number) for number in range(40))
+    assert not kept.begins(value[:-1], CODEC.begins_as, 0)
 
 
 def test_short_lists_and_other_values_are_not_cut() -> None:

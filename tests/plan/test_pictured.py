@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -46,7 +45,7 @@ CHANGES = st.lists(
 def save(value: Any, memory: LineMemory, guard: Guard = GUARD) -> Recorded:
     header = Header(f"checkpoint-{memory.seq + 1}", "step", "running", 1)
     recorded = record(ks.contract_of(State), {"log": value}, header, Recorder(guard, memory))
-    return replace(recorded, memory=recorded.memory.on(1))
+    return recorded._replace(memory=recorded.memory.on(1))
 
 
 def apply(change: tuple[str, Any], log: list[Any]) -> None:

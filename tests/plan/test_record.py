@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any, TypedDict
 
 import keepset as ks
@@ -27,7 +26,7 @@ GUARD = Guard(Scanner(KnownValues(), ()), Codec(), Mode.PROTECT)
 def save(values: dict[str, Any], memory: LineMemory) -> Recorded:
     header = Header(f"checkpoint-{memory.seq + 1}", "step", "running", 1)
     recorded = record(ks.contract_of(State), values, header, Recorder(GUARD, memory))
-    return replace(recorded, memory=recorded.memory.on(1))
+    return recorded._replace(memory=recorded.memory.on(1))
 
 
 def test_a_field_whose_edits_outgrow_it_is_written_whole_again() -> None:

@@ -111,7 +111,15 @@ def test_a_scanner_keeps_nothing_that_can_be_read() -> None:
     looks = Looks()
     looks.look({"text": TEXT})
     assert looks.scanner.text("a name of no secret")
-    kept = repr(dict(looks.scanner._clean._digests))
+    kept = repr([looks.scanner._clean._digests, looks.scanner._names._digests])
     assert "weather" not in kept
     assert "name of no" not in kept
-    assert len(looks.scanner._clean._digests) == 2
+    assert len(looks.scanner._clean._digests) == len(looks.scanner._names._digests) == 1
+
+
+def test_a_scanner_says_whether_it_remembers_anything() -> None:
+    looks = Looks()
+    assert looks.scanner.text("a name of no secret")
+    assert not looks.scanner.remembers
+    looks.look({"text": TEXT})
+    assert looks.scanner.remembers

@@ -4,7 +4,7 @@ Values become canonical MessagePack with extensions of ours; docs/codec.md has t
 Data never names code: a class is known by a registered name or not at all.
 """
 
-from keepset.codec.codec import Codec
+from keepset.codec.codec import Codec, pack_plain
 from keepset.codec.dictionary import Dictionary
 from keepset.codec.envelope import compress, decode, decompress, encode
 from keepset.codec.fast import bytes_free
@@ -34,5 +34,6 @@ __all__ = [
     "encode",
     "format_path",
     "map_header",
+    "pack_plain",
     "register",
 ]

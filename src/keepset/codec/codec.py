@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import ormsgpack
+
 from keepset.codec.copying import Copies
 from keepset.codec.failures import bad, refused
-from keepset.codec.fast import GAVE_UP, Fast
+from keepset.codec.fast import GAVE_UP, PLAIN, Fast
 from keepset.codec.known import Known
 from keepset.codec.nodes import Leaf
 from keepset.codec.parse import Parse
@@ -101,6 +103,21 @@ class Codec:
             return self.pack(value) == data
         except PolicyError:
             return False
+
+    def begins_as(self, value: list[Any], parts: Iterable[tuple[int, int, bytes, bool]]) -> bool:
+        """Tell whether parts of a list pack as known bytes, as `packs_as` does for each of them.
+
+        Args:
+            value: The list.
+            parts: Of each part the index of its first item, the index after its last one, what
+                `pack` gave for a list of them, and what `bytes_free` says of that; in any order.
+        """
+        alike = self._fast.alike
+        for start, stop, data, plain in parts:
+            part = value[start:stop]
+            if not (plain and alike(part, data)) and not self.packs_as(part, data, plain=plain):
+                return False
+        return True
 
     def witness(self, items: Sequence[Any]) -> Witness | None:
         """Give what later tells by identity whether models are what they are now.
@@ -207,3 +224,20 @@ class Codec:
 
     def _unpack(self, data: bytes) -> Any:
         return Parse(self._known, data).value()
+
+
+def pack_plain(value: object) -> bytes:
+    """Pack a value that the caller has just put together, in a third of the time.
+
+    Args:
+        value: Consists of None, bool, int, float, str, bytes, list and dict and of nothing derived
+            from them, which is not looked for here.
+    """
+    try:
+        data: bytes = ormsgpack.packb(value, None, PLAIN)
+    except TypeError:  # a text that is not valid Unicode, or an integer of more than 64 bits
+        return _PLAIN.pack(value)
+    return data
+
+
+_PLAIN = Codec()

@@ -138,6 +138,14 @@ class Fast:
             return None
         return alike if shallow(value) else None
 
+    def alike(self, value: object, data: bytes) -> bool:
+        """Tell whether a value surely packs into known bytes that are free of bytes; quickly."""
+        try:
+            packed: bytes = _packb(value, self._bare[0], PLAIN)
+        except GAVE_UP:
+            return False
+        return packed == data
+
     def _pieces(
         self, value: list[Any], hook: Callable[[object], Any], used: list[object]
     ) -> bytes | None:

@@ -7,8 +7,7 @@ the same values, and only the others are packed and compared.
 
 from __future__ import annotations
 
-from itertools import compress
-from operator import is_not
+from operator import is_, length_hint
 from typing import TYPE_CHECKING, Any
 
 import ormsgpack
@@ -79,17 +78,27 @@ class Flat:
             Its picture, and what changed: None where nothing did. None for both where only whole
             pictures can tell: entries are gone or moved, or are more than flat.
         """
-        keys, known = list(value), len(self._keys)
-        if keys[:known] != self._keys or not _TEXT.issuperset(map(type, keys)):
+        keys = self._keys_of(value)
+        if keys is None:
             return None
         values = list(value.values())
-        changed = list(compress(range(known), map(is_not, values, self._values)))
-        changed += range(known, len(keys))
+        changed = _others(values, self._values)
+        changed += range(len(self._keys), len(keys))
         if not changed:
             return self, None
         if not _ATOMS.issuperset([type(values[at]) for at in changed]) or len(keys) > _MOST:
             return None
         return self._set(keys, values, {at: pack(values[at], (keys[at],)) for at in changed})
+
+    def _keys_of(self, value: dict[Any, Any]) -> list[str] | None:
+        """Give the keys of a mapping; None where they do not begin with those of this picture."""
+        known = self._keys
+        if len(value) == len(known) and all(map(is_, value, known)):
+            return known
+        keys = list(value)
+        if keys[: len(known)] != known or not _TEXT.issuperset(map(type, keys)):
+            return None
+        return keys
 
     def _set(
         self, keys: list[str], values: Sequence[Any], given: dict[int, bytes]
@@ -110,6 +119,19 @@ class Flat:
         except TypeError:  # a key that is no valid text
             return None
         return Flat(keys, values, packed, size), _setting(sets) if sets else None
+
+
+def _others(values: Sequence[Any], before: Sequence[Any]) -> list[int]:
+    """Tell where values are other objects than before.
+
+    Nearly all of them are the same, so that `all` goes from one that is not to the next; how much
+    is then left says where that was.
+    """
+    now, old = iter(values), iter(before)
+    found: list[int] = []
+    while not all(map(is_, now, old)):
+        found.append(len(before) - length_hint(old) - 1)
+    return found
 
 
 def flatten(value: object, picture: Frozen) -> Flat | None:

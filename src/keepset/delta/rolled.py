@@ -14,7 +14,7 @@ from keepset.delta.change import LARGE, Change, Code, Draft, frame, number, rend
 from keepset.delta.frozen import Frozen, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from keepset.delta.change import Move
 
@@ -26,9 +26,9 @@ _SPREAD = 2654435761
 
 
 class Same(Protocol):
-    """Tells whether a value is exactly what packed bytes say; see `Codec.packs_as`."""
+    """Tells whether parts of a list are exactly what packed bytes say; see `Codec.begins_as`."""
 
-    def __call__(self, value: object, data: bytes, *, plain: bool) -> bool:
+    def __call__(self, value: list[Any], parts: Iterable[Chunk], /) -> bool:
         """Compare."""
         ...
 
@@ -89,7 +89,7 @@ class Rolled:
 
         Args:
             value: The list.
-            same: Tells whether a value is exactly what some packed bytes say.
+            same: Tells whether parts of a list are exactly what packed bytes say.
             sample: A number to choose by, where only the first and the last chunk and one between
                 them are to be compared; None to compare all.
         """
@@ -99,7 +99,7 @@ class Rolled:
         if sample is not None:
             chosen = {0, sample * _SPREAD % 2**32 % len(chunks), len(chunks) - 1}
             chunks = tuple(chunks[index] for index in sorted(chosen))
-        return all(same(value[a:b], data, plain=plain) for a, b, data, plain in chunks)
+        return same(value, chunks)
 
     def beyond(self, old: Rolled) -> Frozen | None:
         """Give the items that this picture has and an older one of the list has not, as a list.
@@ -169,10 +169,11 @@ def appended(count: int, new: Frozen, move: Move | None = None) -> Change:
         move: See `whole`.
     """
     draft = Draft([frame(4, Code.LIST), number(count), number(0), array_header(new.count)])
+    paths = tuple([(index,) for index in range(count, count + new.count)])
     items = new.items() if new.size > LARGE else None
     if items is None:
-        draft.pieces.append(new.data[new.start :])
-    for index, item in enumerate(items or (), count):
+        op = b"".join((*draft.pieces, new.data[new.start :]))
+        return Change(op, paths, is_whole=False, size=len(op))
+    for index, item in enumerate(items, count):
         draft.unit(index, bytes(item))
-    paths = tuple((index,) for index in range(count, count + new.count))
     return Change(render(draft, move), paths, is_whole=False, size=draft.size())

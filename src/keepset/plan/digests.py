@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 
-from keepset.codec import Codec
+from keepset.codec import pack_plain
 from keepset.errors import IntegrityError
 from keepset.plan.rows import SegmentRow, StepRow, WriteRow
 
-_PLAIN = Codec()
-
 
 def _digest(*parts: bytes) -> bytes:
-    state = hashlib.sha256()
-    for part in parts:
-        state.update(len(part).to_bytes(8, "big"))
-        state.update(part)
+    *small, large = parts
+    pieces = [piece for part in small for piece in (len(part).to_bytes(8, "big"), part)]
+    state = hashlib.sha256(b"".join((*pieces, len(large).to_bytes(8, "big"))))
+    state.update(large)
     return state.digest()[:16]
 
 
@@ -35,18 +33,18 @@ def digest_of_step(
         metadata: Its metadata.
         changes: Its differences.
     """
-    return _digest(_PLAIN.pack(list(head)), metadata, changes)
+    return _digest(pack_plain(list(head)), metadata, changes)
 
 
 def segment_digest(row: SegmentRow) -> bytes:
     """Digest over all of a segment row but the digest itself: SHA-256, 16 bytes."""
     head = [row.field, row.first, row.last, row.base, row.start]
-    return _digest(_PLAIN.pack(head), row.data)
+    return _digest(pack_plain(head), row.data)
 
 
 def write_digest(row: WriteRow) -> bytes:
     """Digest over all of a pending write but the digest itself: SHA-256, 16 bytes."""
-    return _digest(_PLAIN.pack([row.task, row.path, row.index, row.channel, row.status]), row.value)
+    return _digest(pack_plain([row.task, row.path, row.index, row.channel, row.status]), row.value)
 
 
 def check_step(row: StepRow) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 from keepset.delta import ABSENT, Change, Flat, Frozen, Rolled, flatten, roll, whole
 from keepset.plan.large import Large
@@ -16,8 +16,7 @@ from keepset.plan.steps import TailStep
 Picture: TypeAlias = Frozen | Rolled | Flat
 
 
-@dataclass(frozen=True, slots=True)
-class FieldMemory:
+class FieldMemory(NamedTuple):
     """One field as it was at the last save.
 
     Attributes:
@@ -88,8 +87,7 @@ NEVER = FieldMemory(None, None, 0, 0, 0)
 """The memory of a field that the line has never had."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineMemory:
+class LineMemory(NamedTuple):
     """A line as its writer knows it.
 
     Attributes:
@@ -108,7 +106,7 @@ class LineMemory:
     seq: int = 0
     head: int = 0
     checkpoint: str = ""
-    fields: Mapping[str, FieldMemory] = field(default_factory=dict)
+    fields: Mapping[str, FieldMemory] = MappingProxyType({})
     tail: tuple[TailStep, ...] = ()
     packs: Packs = NO_PACKS
     whole: bool = False
@@ -122,7 +120,7 @@ class LineMemory:
 
     def on(self, line: int) -> LineMemory:
         """The same memory, once the line has its number."""
-        return self if line == self.line else replace(self, line=line)
+        return self if line == self.line else self._replace(line=line)
 
 
 SMALL_CHAIN = 512

@@ -34,14 +34,18 @@ class Packs:
     Attributes:
         headers: The newest segment of headers; None where the writer does not know it.
         groups: The newest group of each field.
+        weight: Bytes of memory that they take, nearly; None where that may still change.
     """
 
     headers: PackedHeaders | None = None
     groups: Mapping[str, Group] = field(default_factory=dict)
+    weight: int | None = None
 
     @property
     def memory(self) -> int:
         """Bytes of memory that they take, nearly."""
+        if self.weight is not None:
+            return self.weight
         headers = self.headers.memory if self.headers else 0
         return headers + total(self.groups, attrgetter("memory"))
 
@@ -83,7 +87,8 @@ def pack_segments(
         known = groups.get(name)
         group = groups[name] = known.after(body) if known else Group.beginning(body)
         segments.append(group.pack(name, compressed=compressed))
-    return tuple(segments), Packs(headers, groups)
+    weight = headers.memory + sum([group.memory for group in groups.values()])
+    return tuple(segments), Packs(headers, groups, weight)
 
 
 def _body(column: Sequence[tuple[int, Difference]]) -> Body:

@@ -87,7 +87,7 @@ class Pictured:
         """Tell whether a list begins with the items that the picture shows."""
         if self._witness is not None and self._witness.sees(value):
             return True
-        if not old.begins(value, self._codec.packs_as):
+        if not old.begins(value, self._codec.begins_as):
             return False
         self._witness = self._codec.witness(value[: old.count])
         return True

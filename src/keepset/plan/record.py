@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from keepset.contracts import Contract, Field, Keep
 from keepset.delta import ABSENT, Change
@@ -22,8 +21,7 @@ LARGE_CONTENT = 4096
 """From this many bytes on, a field that is written whole may be content beside its ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """What a step is called, without its place on the line."""
 
     checkpoint: str
@@ -33,8 +31,7 @@ class Header:
     metadata: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A save that is ready to be stored.
 
     Attributes:
@@ -137,4 +134,4 @@ def _packed(memory: LineMemory, *, compressed: bool) -> tuple[tuple[SegmentRow, 
     if not is_full(memory.tail):
         return (), memory
     segments, packs = pack_segments(memory.tail, memory.packs, compressed=compressed)
-    return segments, replace(memory, tail=(), packs=packs)
+    return segments, memory._replace(tail=(), packs=packs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from keepset.codec import Codec, Path, array_header
@@ -27,6 +27,7 @@ from keepset.plan.pictured import Pictured
 from keepset.scan import Finding
 
 _PAIR = 2
+_NUMBERS = frozenset({type(None), bool, int, float})
 
 
 @dataclass(slots=True)
@@ -67,19 +68,40 @@ class Recorder:
         before = self.memory.fields.get(spec.name)
         if isinstance(value, Pictured):
             return self._pictured(spec, value, before)
-        if before and type(value) is list and not self._whole(before):
-            grown = self._grown(spec, value, before)
-            if grown:
-                return grown
-        if before and type(value) is dict and not self._whole(before):
-            set_alone = self._entries(spec, value, before)
-            if set_alone:
-                return set_alone
-        if before and self._unchanged(value, before):
-            return before.rolled(), None
+        if before is not None and not self._whole(before):
+            quickly = self._quickly(spec, value, before)
+            if quickly is not None:
+                return quickly
+            if self._unchanged(value, before):
+                return before.rolled(), None
         after, change = self._whole_picture(spec, value, before, self._picture(spec, value))
         # Of what may only grow, all that was there has to be looked at.
         return (after if self.guard.trusts(spec) else after.flat(value)), change
+
+    def _quickly(
+        self, spec: Field, value: Any, before: FieldMemory
+    ) -> tuple[FieldMemory, Change | None] | None:
+        """Record a value of a kind that changes often; None where only whole pictures can tell."""
+        kind = type(value)
+        if kind is list:
+            return self._grown(spec, value, before)
+        if kind is dict:
+            return self._entries(spec, value, before)
+        return self._counted(spec, value, before) if kind in _NUMBERS else None
+
+    def _counted(
+        self, spec: Field, value: Any, before: FieldMemory
+    ) -> tuple[FieldMemory, Change | None] | None:
+        """Record a number, in which there is nothing to find."""
+        known = before.raw
+        if known is not before.stored or not isinstance(known, Frozen) or self.guard.trusts(spec):
+            return None
+        data = self.codec.pack(value, (spec.name,))
+        if data == known.data:
+            return before, None
+        now = Frozen(data)
+        self._note(spec, now, [])
+        return self._kept(before, now, now, whole(now))
 
     def _whole_picture(
         self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None
@@ -113,7 +135,7 @@ class Recorder:
         after, change = self._whole_picture(spec, value.value, before, now.frozen)
         # The same object as the next one is made of, so that the two are compared at a glance.
         stored = now if after.stored is after.raw else after.stored
-        return replace(after, raw=now, stored=stored), change
+        return after._replace(raw=now, stored=stored), change
 
     def _compared(
         self, spec: Field, value: Any, before: FieldMemory, old: Frozen, raw: Frozen
@@ -165,7 +187,7 @@ class Recorder:
         if not isinstance(raw, Rolled) or not isinstance(stored, Rolled):
             return None
         sample = self.memory.seq if trusted else None
-        if not raw.begins(value, self.codec.packs_as, sample):
+        if not raw.begins(value, self.codec.begins_as, sample):
             return None
         if len(value) == raw.count:
             return before, None
@@ -196,7 +218,7 @@ class Recorder:
         """
         raw, stored = before.raw, before.stored
         if not fresh.count:
-            return replace(before, raw=now, stored=now if raw is stored else stored), None
+            return before._replace(raw=now, stored=now if raw is stored else stored), None
         kept, findings = self._added(spec, value, now.count - fresh.count, fresh)
         if kept is None or not isinstance(stored, Rolled):
             return None
@@ -214,7 +236,8 @@ class Recorder:
         if value is None:
             return fresh, []
         findings = self.guard.look_around(spec, value)
-        packed = parts_of(fresh)
+        # What a task has written was looked at then; without tasks there is nothing to know again.
+        packed = parts_of(fresh) if self.guard.scanner.remembers else None
         for index in range(start, len(value)):
             data = packed[index - start] if packed else None
             findings += self.guard.look(spec, value[index], (spec.name, index), data)
@@ -231,9 +254,7 @@ class Recorder:
     def _unchanged(self, value: Any, before: FieldMemory) -> bool:
         """Tell whether a value is what it was, without a picture of it."""
         raw = before.raw
-        if not isinstance(raw, Frozen) or self._whole(before):
-            return False
-        return self.codec.packs_as(value, raw.data)
+        return isinstance(raw, Frozen) and self.codec.packs_as(value, raw.data)
 
     def _picture(self, spec: Field, value: Any) -> Frozen | None:
         """Freeze the value as it stands; None where only a part of it can be stored."""
@@ -282,7 +303,7 @@ class Recorder:
         old = None if self.memory.whole else past
         change = diff(old, stored, move=self.large.move) if old else whole(stored, self.large.move)
         if change is None and before:
-            return replace(before, raw=raw, stored=stored), None
+            return before._replace(raw=raw, stored=stored), None
         return self._kept(before, raw, stored, change or whole(stored, self.large.move))
 
     def _kept(

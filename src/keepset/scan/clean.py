@@ -41,6 +41,11 @@ class Clean:
         digest.update(data)
         return Asked(self, digest.digest(), len(self._known))
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was noted yet."""
+        return not self._digests
+
     def knows(self, digest: bytes, forms: int) -> bool:
         """Tell whether it held nothing when so many forms of secrets were known."""
         return self._digests.get(digest) == forms and not self._made

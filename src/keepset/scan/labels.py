@@ -11,7 +11,8 @@ from keepset.scan.reasons import SECRET_NAME
 from keepset.scan.values import plausible
 from keepset.scan.walk import Parts, opened
 
-_PAIR: Final = 2
+PAIR: Final = 2
+"""Of so many items, the first may be the name of the second."""
 VALUE: Final = "value"
 
 
@@ -22,7 +23,7 @@ def pair(value: list[Any] | tuple[Any, ...], path: Path) -> Finding | None:
         value: A list or a tuple of any length.
         path: Where it is.
     """
-    return _judged(value[0], value[1], (*path, 1)) if len(value) == _PAIR else None
+    return _judged(value[0], value[1], (*path, 1)) if len(value) == PAIR else None
 
 
 def entry(value: Mapping[Any, Any], path: Path) -> Finding | None:

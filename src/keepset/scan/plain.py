@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from keepset.scan.finding import Finding, Path
 from keepset.scan.known import KnownValues
-from keepset.scan.labels import VALUE
+from keepset.scan.labels import PAIR, VALUE
 from keepset.scan.names import credential
 from keepset.scan.places import Places
 from keepset.scan.responses import TRIGGERS, outermost, response
@@ -33,7 +33,6 @@ TOGETHER: Final = 1 << 16
 
 _SIMPLE: Final = frozenset({int, float, bool, complex, type(None)})
 _TEXT: Final = frozenset({str})
-_PAIR: Final = 2
 _DEEPEST: Final = 32
 _MOST_KEYS: Final = 64
 _LONGEST_KEY: Final = 64
@@ -139,7 +138,7 @@ class _Look:
     def _list(self, value: list[Any], path: Path, depth: int) -> bool:
         if depth > _DEEPEST:
             return False
-        if len(value) == _PAIR and type(value[0]) is str and credential(value[0]):
+        if len(value) == PAIR and type(value[0]) is str and credential(value[0]):
             return False
         for index, child in enumerate(value):
             if type(child) not in _SIMPLE and not self.into(child, (*path, index), depth + 1):

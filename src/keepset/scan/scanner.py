@@ -10,7 +10,7 @@ from keepset.scan.beside import beside_ids
 from keepset.scan.clean import Asked, Clean
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
-from keepset.scan.labels import labelled
+from keepset.scan.labels import PAIR, labelled
 from keepset.scan.leaves import Leaves
 from keepset.scan.names import credential
 from keepset.scan.places import Places
@@ -48,6 +48,7 @@ class Scanner:
         self._places = Places(temporary_roots, made_paths)
         self._plain = Plain(known, self._places)
         self._clean = Clean(known, made_paths)
+        self._names = Clean(known, made_paths)
 
     def leaves(
         self, value: object, path: Path, *, name: str, parts: Parts, packed: bytes | None = None
@@ -79,6 +80,11 @@ class Scanner:
                 asked.note()
             return found
         return self._leaves(value, path, name, parts)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether there is a value that `leaves` would know again by its packed bytes."""
+        return not self._clean.empty
 
     def is_clean(self, path: Path, *, name: str, packed: bytes) -> bool:
         """Tell whether `leaves` has lately looked at a value of these bytes and found nothing."""
@@ -116,7 +122,7 @@ class Scanner:
             A value that stands beside the name of a credential (``secret.name``, at the value's
             own path), and a value that is a model response as a whole (``response.object``).
         """
-        if self._in_path(path):
+        if self._in_path(path) or (type(value) is list and len(value) != PAIR):
             return []
         found = []
         beside = labelled(value, path, parts)
@@ -141,7 +147,7 @@ class Scanner:
 
     def _secrets(self, text: str) -> list[Span]:
         """Find the secrets in a name, which is most often one that was seen before."""
-        asked = self._clean.asked("", text.encode("utf-8", "surrogatepass"))
+        asked = self._names.asked("", text.encode("utf-8", "surrogatepass"))
         if asked.clean:
             return []
         spans = secrets(text, self._known)
