@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ def test_the_code_example_runs_twice_and_what_it_stored_can_be_looked_at(tmp_pat
     lines = re.findall(r"^    keepset (.+)$", README, re.MULTILINE)
     assert len(lines) > 2
     for line in lines:
-        said = start(*line.split(), folder=tmp_path)
+        said = start(*shlex.split(line), folder=tmp_path)
         assert said.code == 0, said.err
     shown = start("show", "ticket-42", "--store", "runs.db", "--json", folder=tmp_path)
     fields = shown.result("show")["fields"]

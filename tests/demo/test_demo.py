@@ -64,12 +64,24 @@ def test_three_of_the_seven_fields_belong_in_the_order_of_the_design(found: Any)
     assert (found["kept"], found["of"]) == (3, 7)
 
 
-def test_what_does_not_belong_was_detected_and_what_belongs_is_declared(found: Any) -> None:
+def test_what_is_needed_was_proven_and_what_cannot_be_kept_was_detected(found: Any) -> None:
     by_name = {field["field"]: field for field in found["fields"]}
-    assert {field["keep"]: field["evidence"] for field in found["fields"]} == {
-        True: "declared",
-        False: "detected",
+    assert {name: field["evidence"] for name, field in by_name.items()} == {
+        "question": "proven",
+        "doc_ids": "proven",
+        "docs": "proven",
+        "db": "detected",
+        "api_key": "detected",
+        "payment": "proven",
+        "workdir": "detected",
     }
+    assert found["proof"]["points"] == [
+        "after retrieve",
+        "after read",
+        "after outline",
+        "after charge",
+    ]
+    assert found["proof"]["runs"] > 4 * 7
     assert by_name["docs"]["reason"] == "content.beside-ids"
     assert by_name["db"]["reason"].startswith(("codec.", "handle"))
     assert by_name["api_key"]["reason"].startswith("secret.")

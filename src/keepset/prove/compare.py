@@ -83,7 +83,8 @@ def differences(
         outputs: … but for those that a caller reads.
     """
     spared = frozenset(left_out) - frozenset(outputs)
-    found = [*_effects(outcome, reference), *_failures(outcome, reference)]
+    failures = list(_failures(outcome, reference))
+    found = [*_effects(outcome, reference, is_cut_short=bool(failures)), *failures]
     found += _orders(outcome, reference)
     if outcome.failure is None and reference.right.failure is None:
         found += _states(outcome, reference, spared, frozenset(outputs))
@@ -113,11 +114,13 @@ def _same(path: Path, ours: Leaves, theirs: Leaves, mask: Mask) -> bool:
     return compared(one, path, mask) == compared(other, path, mask)
 
 
-def _effects(outcome: Outcome, reference: Reference) -> Iterator[Difference]:
+def _effects(outcome: Outcome, reference: Reference, *, is_cut_short: bool) -> Iterator[Difference]:
+    """Say what else has happened; of a run that ended early, only what has happened too often."""
     ours, theirs = outcome.world, reference.right.world
-    wrong = [
-        p for p in dict.fromkeys((*theirs, *ours)) if not _same(p, ours, theirs, reference.mask)
-    ]
+    paths = dict.fromkeys((*theirs, *ours))
+    wrong = [path for path in paths if not _same(path, ours, theirs, reference.mask)]
+    if is_cut_short:
+        wrong = [path for path in wrong if (_parts(ours, path) or 0) > (_parts(theirs, path) or 0)]
     counted = [p for p in wrong if _parts(ours, p) is not None and _parts(theirs, p) is not None]
     for path in (counted or wrong)[:1]:
         place = format_path(path[1:]) or "what observe gave"

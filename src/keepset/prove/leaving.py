@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from keepset.contracts import Drop, Extract, Field, Keep, Refetch, Rule, Scratch
-from keepset.prove.trials import Trial
+from keepset.prove.trials import RESTORED, Trial
 
 
 class LeftOut(Rule):
@@ -26,21 +26,42 @@ class _Kept(Keep, LeftOut):
     stored: ClassVar[bool] = False
 
 
-def rules_of(
-    fields: Mapping[str, Field], trial: Trial, carried: Mapping[str, Any] | None = None
+def first_rules(fields: Mapping[str, Field], trial: Trial) -> dict[str, Rule]:
+    """Give the rule of each field for the life that begins the run.
+
+    A field that is restored by rule is so at the beginning as well, and never stored.
+
+    Args:
+        fields: The fields by id, with the rules that are declared.
+        trial: What is tried.
+    """
+    rules = _rules(fields, trial)
+    for name in trial.left_out:
+        rule = fields[name].rule
+        if isinstance(rule, RESTORED):
+            rules[name] = replace(rule, pin=None) if isinstance(rule, Refetch) else rule
+    return rules
+
+
+def second_rules(
+    fields: Mapping[str, Field], trial: Trial, carried: Mapping[str, Any]
 ) -> dict[str, Rule]:
-    """Give the rule of each field in a trial.
+    """Give the rule of each field for the life that resumes.
 
     Args:
         fields: The fields by id, with the rules that are declared.
         trial: What is tried.
         carried: Live values that no checkpoint takes, handed on by the life before.
     """
-    rules = {name: _rule(field.rule, name, trial) for name, field in fields.items()}
-    for name, value in (carried or {}).items():
+    rules = _rules(fields, trial)
+    for name, value in carried.items():
         if name not in trial.left_out:
             rules[name] = Scratch(_giving(value))
     return rules
+
+
+def _rules(fields: Mapping[str, Field], trial: Trial) -> dict[str, Rule]:
+    return {name: _rule(field.rule, name, trial) for name, field in fields.items()}
 
 
 def _giving(value: object) -> Callable[[], object]:

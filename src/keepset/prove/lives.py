@@ -6,14 +6,14 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from keepset.contracts import Drop, Extract, Keep
 from keepset.errors import KeepsetError, PolicyError
 from keepset.prove.leaves import Leaves, leaves_of
-from keepset.prove.leaving import rules_of
+from keepset.prove.leaving import first_rules, second_rules
 from keepset.prove.pins import pinned
+from keepset.prove.place import place
 from keepset.prove.ports import Life, Progress, Script, Target
 from keepset.prove.trials import Failure, Outcome, Steps, Trial
 from keepset.prove.watch import Halted, Watch
@@ -79,7 +79,7 @@ def first_life(
         store: An empty store.
         halt: Ends the process at the point, once it has been handed what was lived until then.
     """
-    life = Life(store, rules_of(experiment.target.fields, trial), experiment.script)
+    life = Life(store, first_rules(experiment.target.fields, trial), experiment.script)
     lived = _live(experiment.target, life, trial.point, halt)
     return replace(lived, carried=_carried(experiment.target, trial, lived))
 
@@ -89,7 +89,7 @@ def second_life(experiment: Experiment, trial: Trial, store: Store, first: Lived
     if experiment.between is not None:
         experiment.between()
     since = first.progress or Progress()
-    rules = rules_of(experiment.target.fields, trial, first.carried)
+    rules = second_rules(experiment.target.fields, trial, first.carried)
     life = Life(store, rules, experiment.script, since)
     return _live(experiment.target, life, None, None)
 
@@ -146,7 +146,7 @@ def outcome_of(experiment: Experiment, lives: list[Lived], store: Store, began: 
         store: Has the detectors.
         began: Moment of the monotonic clock at which the trial began.
     """
-    last, here = lives[-1], str(Path.cwd())
+    last, here = lives[-1], str(place())
     codec = experiment.target.codec
     state: Leaves = {}
     for name, value in last.state.items():

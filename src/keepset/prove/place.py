@@ -9,13 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_WORLD = "world"
+
+
+def place() -> Path:
+    """Give the folder of the trial that is under way; the current folder where there is none."""
+    here = Path.cwd()
+    return here.parent if here.name == _WORLD else here
+
 
 def enter(folder: Path) -> None:
     """Make the empty folder of a trial and go there."""
     shutil.rmtree(folder, ignore_errors=True)
-    (folder / "world").mkdir(parents=True)
+    (folder / _WORLD).mkdir(parents=True)
     (folder / "tmp").mkdir()
-    os.chdir(folder / "world")
+    os.chdir(folder / _WORLD)
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "tmp")
 
 

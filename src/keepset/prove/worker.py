@@ -21,6 +21,7 @@ from keepset.prove.crash import Crash, end
 from keepset.prove.lives import Experiment, carry_out
 from keepset.prove.place import enter
 from keepset.prove.trials import Failure, Outcome, Trial
+from keepset.prove.warm import warm_up
 from keepset.store import open_store
 
 
@@ -53,6 +54,7 @@ def main(descriptor: int) -> None:
     try:
         order: Order = sent.load()
         experiment = order.make()
+        warm_up()
     except KeepsetError as error:
         parent.send(error)
         return

@@ -11,21 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 import keepset as ks
 from keepset.cli import output, program
-from keepset.cli.demo import child, index, naive, sentences, state, steps
+from keepset.cli.demo import child, experiment, index, naive, sentences, state, steps
+from keepset.prove.judged import proven
+from keepset.verdict.field import FieldVerdict
 from keepset.verdict.sentences import size
+from keepset.verdict.table import field_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from keepset.cli.demo.harness import Story
+    from keepset.prove.proof import Proof
 
 
-def result(folder: Path, stories: dict[str, Story], point: str, *, keep: bool) -> dict[str, Any]:
+_NAME = experiment.__name__
+_PROVE = (
+    *("prove", f"{_NAME}:build", "--input", f"{_NAME}:INPUT", "--world", f"{_NAME}:world"),
+    *("--between", f"{_NAME}:between", "--observe", f"{_NAME}:observe"),
+)
+
+
+def result(
+    folder: Path, stories: dict[str, Story], proof: Proof, point: str, *, keep: bool
+) -> dict[str, Any]:
     """Put together the result of the demo.
 
     Args:
         folder: Where everything lies.
         stories: The two runs, by way of saving.
+        proof: What was measured of the workflow's fields.
         point: Where each was killed; see `keepset.cli.demo.child`.
         keep: Whether the folder stays, so that there is something to type next.
     """
@@ -34,7 +48,7 @@ def result(folder: Path, stories: dict[str, Story], point: str, *, keep: bool) -
     store = folder / child.CONTRACT_FILE
     when, _, step = point.partition(":")
     return {
-        "fields": verdicts["fields"],
+        "fields": [field_data(one) for one in proven(_judged(verdicts["fields"]), proof)],
         "kept": verdicts["kept"],
         "of": verdicts["of"],
         "naive": _naive(folder, stories["naive"]),
@@ -42,11 +56,16 @@ def result(folder: Path, stories: dict[str, Story], point: str, *, keep: bool) -
         "killed_after": step if when == "after" else None,
         "killed_in": step if when == "in" else None,
         "retrieval": _retrieval(folder, store),
+        "proof": {"points": list(proof.points), "runs": proof.resumes},
         "steps": verdicts["steps"],
         "runs": verdicts["runs"],
         "folder": str(folder),
         "next": _next(store) if keep else [],
     }
+
+
+def _judged(fields: list[dict[str, Any]]) -> tuple[FieldVerdict, ...]:
+    return tuple(FieldVerdict(**{**field, "also": tuple(field["also"])}) for field in fields)
 
 
 def _naive(folder: Path, story: Story) -> dict[str, Any]:
@@ -115,6 +134,7 @@ def _next(store: Path) -> list[str]:
             ("show", child.RUN_ID, *named),
             ("stats", *named),
             ("check", "keepset.cli.demo.state:Research"),
+            _PROVE,
         )
     ]
 
@@ -129,7 +149,8 @@ def show(found: dict[str, Any]) -> None:
             for f in found["fields"]
         ],
     )
-    output.text(f"\n{found['kept']} of {found['of']} belong\n")
+    output.text(f"\n{found['kept']} of {found['of']} belong")
+    output.text(f"{sentences.proven(found)}\n")
     output.table(("what happened", "naive", "contract"), _comparison(found))
     output.text(f"\n{sentences.retrieved(found)}")
     if explained := sentences.charged(found):

@@ -21,6 +21,15 @@ def killed(found: dict[str, Any]) -> str:
     )
 
 
+def proven(found: dict[str, Any]) -> str:
+    """Say what ``proven`` stands on."""
+    runs, points = found["proof"]["runs"], len(found["proof"]["points"])
+    return (
+        f"Proven: in {runs} runs the process was killed at one of {points} checkpoints, the index"
+        " changed, and another\nprocess resumed without one field or more."
+    )
+
+
 def charged(found: dict[str, Any]) -> str:
     """Explain charges that were made twice; empty where there are none."""
     twice = [way for way in ("naive", "contract") if found[way]["charges"] > 1]
