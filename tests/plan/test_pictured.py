@@ -153,3 +153,19 @@ def test_an_item_is_looked_at_again_once_a_secret_in_it_is_known() -> None:
     assert stored is not None
     assert b"correct horse" not in stored.packed()
     assert [finding.kind for finding in recorded.findings] == ["secret.value"]
+
+
+def test_a_value_that_is_asked_for_late_is_what_the_list_was_at_each_picture() -> None:
+    log: list[Any] = [{"text": LONG, "number": number} for number in range(60)]
+    picture = take(log, ("log",), CODEC)
+    asked, pictures = picture.value, []
+    for number in range(60, 160):
+        log = [*log, {"text": LONG, "number": number}]
+        picture = picture.then(log, ("log",))
+        if number % 40 == 0:
+            assert picture.value == log
+        pictures.append((picture, log))
+    assert asked == log[:60]
+    for one, then in reversed(pictures):
+        assert one.value == then
+        assert one.value is one.value

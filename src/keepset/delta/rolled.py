@@ -84,6 +84,16 @@ class Rolled:
         """Give the packed list."""
         return b"".join([array_header(self.count), *(chunk.body for chunk in self._chunks)])
 
+    def since(self, index: int) -> tuple[int, bytes]:
+        """Give the items from one on, packed as a list, and where that list begins.
+
+        It begins with the chunk of that item.
+        """
+        chunks = [chunk for chunk in self._chunks if chunk.stop > index]
+        start = chunks[0].start if chunks else self.count
+        header = array_header(self.count - start)
+        return start, b"".join([header, *(chunk.body for chunk in chunks)])
+
     def begins(self, value: list[Any], same: Same, sample: int | None = None) -> bool:
         """Tell whether a list begins with the items of this picture.
 

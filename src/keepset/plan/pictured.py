@@ -35,7 +35,8 @@ class Pictured:
         Args:
             picture: The picture.
             codec: The codec that took it.
-            value: A value that nobody else has and that equals what was packed.
+            value: A value that nobody else has and that equals what was packed; of a long list it
+                may be the first items.
             witness: Tells at a glance whether the items of a long list are what they were.
         """
         self.picture = picture
@@ -46,8 +47,12 @@ class Pictured:
     @property
     def value(self) -> Any:
         """The value as it was; the same object each time, which is not to be changed."""
-        if self._value is _NOT_YET:
-            self._value = self._codec.unpack(self.picture.packed())
+        picture, known = self.picture, self._value
+        if known is _NOT_YET:
+            self._value = self._codec.unpack(picture.packed())
+        elif isinstance(picture, Rolled) and len(known) < picture.count:
+            start, packed = picture.since(len(known))
+            self._value = [*known, *self._codec.unpack(packed)[len(known) - start :]]
         return self._value
 
     def __bool__(self) -> bool:
@@ -76,12 +81,10 @@ class Pictured:
         if len(value) == old.count:
             return self
         fresh = Frozen(_packed(value, old.count, path, codec))
-        known, witness = self._value, self._witness
-        seen = _NOT_YET if known is _NOT_YET else [*known, *codec.unpack(fresh.data)]
-        self._witness = None  # it goes on with the picture that is made of this one
+        witness, self._witness = self._witness, None  # it goes on with the next picture
         if witness is not None and not witness.add(value[old.count :]):
             witness = None
-        return Pictured(old.grown(fresh), codec, seen, witness)
+        return Pictured(old.grown(fresh), codec, self._value, witness)
 
     def _begins(self, value: list[Any], old: Rolled) -> bool:
         """Tell whether a list begins with the items that the picture shows."""

@@ -41,6 +41,10 @@ def _looked(guard: Guard, value: dict[str, Any]) -> list[Finding]:
     """Look at each entry alone, which is quicker, and at all of it where there is something."""
     path = (_FIELD.name,)
     found = guard.look_around(_FIELD, value)
-    if found or any(guard.look(_FIELD, part, (*path, key)) for key, part in value.items()):
-        return guard.look(_FIELD, value, path)
-    return []
+    for key, part in () if found else value.items():
+        # Most texts are those of the step before, by whose bytes they are known.
+        packed = guard.codec.pack(part, path) if type(part) is str else None
+        found = guard.look(_FIELD, part, (*path, key), packed)
+        if found:
+            break
+    return guard.look(_FIELD, value, path) if found else []

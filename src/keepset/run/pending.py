@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from keepset.codec import Codec, Path
@@ -161,26 +161,22 @@ def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
     told = surface.services.scanner.text
     contract, task, path = surface.contract, told(batch.task), told(batch.path)
     for position, (channel, given) in enumerate(batch.checked()):
-        name = told(channel)
-        spec = contract.fields.get(channel) or undeclared(name)
+        declared = contract.fields.get(channel)
+        name = channel if declared else told(channel)  # what code declares is no secret
+        spec = declared or undeclared(name)
         if not spec.rule.stored:
             continue
         value = given
-        if channel in contract.fields and not batch.admitted:
+        if declared and not batch.admitted:
             value = contract.admit({channel: given})[channel]
         packed = _packed(surface, spec, value)
         if len(packed) > LARGE:
             packed = MOVED + large.move(packed)
-        row = WriteRow(
-            task,
-            path,
-            batch.special.get(channel, position),
-            name,
-            packed,
-            status=batch.status.get(channel, ""),
-            replace=batch.replace or channel in batch.special,
-        )
-        yield replace(row, digest=write_digest(row))
+        at = batch.special.get(channel, position)
+        status = batch.status.get(channel, "")
+        digest = write_digest(WriteRow(task, path, at, name, packed, status=status))
+        again = batch.replace or channel in batch.special
+        yield WriteRow(task, path, at, name, packed, digest, status, again)
 
 
 def _packed(surface: Surface, spec: Field, value: Any) -> bytes:

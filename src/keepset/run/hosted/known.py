@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from copy import copy
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from keepset.contracts import Contract
@@ -33,6 +34,9 @@ _LANDED = 4096
 
 _REFUSED = 64
 """Of how many checkpoints of a run it is remembered why they were refused."""
+
+_TIMES = 3
+"""How often what a step has changed is remembered."""
 
 _WAITING = 1024
 """How many batches of writes may wait for their checkpoints."""
@@ -104,7 +108,7 @@ class Stored:
 class OpenLine:
     """A line as its last writer remembers it, until memory is short."""
 
-    __slots__ = ("__weakref__", "_key", "_lines", "layout", "memory", "row", "written")
+    __slots__ = ("__weakref__", "_key", "_lines", "layout", "memory", "row", "size", "written")
 
     def __init__(
         self,
@@ -129,18 +133,31 @@ class OpenLine:
         self.row = row
         self.layout = layout
         self.written: dict[str, Written] = {}
+        self.size = 0
 
-    @property
-    def size(self) -> int:
-        """Bytes that it takes, nearly."""
-        rows = [row for written in self.written.values() for row in written.rows]
-        return self.memory.size + sum([len(row.value) for row in rows])
+    def measure(self, before: OpenLine | None) -> int:
+        """Say how many bytes the line takes, nearly, and remember it.
+
+        Since all of it is measured where steps were packed, what one step has added is enough until
+        then: that is kept as such, and again in the state and in what its task wrote.
+
+        Args:
+            before: The line one step before, where that is known.
+        """
+        tail = self.memory.tail
+        if before is not None and len(tail) > len(before.memory.tail):
+            self.size = before.size + _TIMES * tail[-1].memory
+        else:
+            written = [len(row.value) for one in self.written.values() for row in one.rows]
+            self.size = self.memory.size + sum(written)
+        return self.size
 
     def waits_for(self, checkpoint: str) -> bool:
         """Tell whether what follows a checkpoint on the line is not packed yet."""
         memory = self.memory
-        followed = any(step.row.parent == checkpoint for step in memory.tail)
-        return followed or checkpoint == memory.checkpoint
+        if checkpoint == memory.checkpoint:
+            return True
+        return any(step.row.parent == checkpoint for step in memory.tail)
 
     def forget(self) -> bool:
         """Leave the mapping; the line can be loaded again."""
@@ -241,7 +258,8 @@ class Known:
         memory: LineMemory,
         row: LineRow,
         layout: int,
-        written: Mapping[str, Written] | None = None,
+        written: Mapping[str, Written] = MappingProxyType({}),
+        before: OpenLine | None = None,
     ) -> None:
         """Remember a line, as far as the store's bound allows.
 
@@ -250,11 +268,12 @@ class Known:
             row: The line.
             layout: The run's layout in which the line's rows are what is remembered.
             written: Pending writes whose checkpoints' successors are not packed yet.
+            before: The line one step before.
         """
         key = (row.namespace, memory.checkpoint)
         line = OpenLine(self.open, key, memory, row, layout)
-        line.written.update(written or {})
-        size = line.size  # before other threads find the line and add to it
+        line.written.update(written)
+        size = line.measure(before)
         with self._lock:
             self.open[key] = self._by_line[row.id] = line
         self.services.retention.keep(line, size)

@@ -169,7 +169,9 @@ class HostWriter:
         spot = yield from self._reader.find(namespace, checkpoint)
         if spot is None:
             raise (yield from self._missing(namespace, checkpoint))
-        fence = replace((yield from self._fence(holding)), layout=layout)
+        fence = yield from self._fence(holding)
+        if fence.layout != layout:
+            fence = replace(fence, layout=layout)
         yield PutWrites(fence, spot[0].id, spot[1], rows, blobs)
         self._known.note(spot[0].id, spot[1], checkpoint, rows)
 
@@ -257,7 +259,7 @@ class HostWriter:
     def _plan(self, step: HostStep, base: _Base, recorded: Recorded, surface: Surface) -> Save:
         known, person = self._known, surface.entering.subject(step.values)
         claim = known.claim
-        if base.layout is not None:
+        if base.layout not in (None, claim.layout):
             claim = replace(claim, layout=base.layout)
         return Save(
             key=known.key,
@@ -293,7 +295,7 @@ class HostWriter:
             for done in base.memory.tail:
                 written.pop(done.row.parent, None)
         memory = recorded.memory.on(saved.line.id)
-        known.keep(memory, saved.line, saved.fence.layout, written)
+        known.keep(memory, saved.line, saved.fence.layout, written, before)
         known.place(step.header.checkpoint, saved.line, recorded.step.seq)
 
     def _fence(self, holding: Holding | None) -> Generator[Request, Any, Fence]:
