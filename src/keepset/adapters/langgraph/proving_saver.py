@@ -58,13 +58,20 @@ class Carried:
             at = address(config)
             self._writes.setdefault((at.namespace, at.checkpoint), []).extend(kept)
 
-    def given(self, config: Any, found: CheckpointTuple) -> CheckpointTuple:
-        """Give a checkpoint with what this life knows of it."""
+    def given(self, config: Any, found: CheckpointTuple, left: frozenset[str]) -> CheckpointTuple:
+        """Give a checkpoint with what this life knows of it, and nothing that another one does.
+
+        The life before may have had other rules, and stored what is left out now.
+        """
+        if not left:
+            return found
         key = (address(config).namespace, found.checkpoint["id"])
-        values, writes = self._values.get(key), self._writes.get(key, [])
-        if values:
-            found.checkpoint["channel_values"].update(values)
-        return found._replace(pending_writes=[*(found.pending_writes or ()), *writes])
+        values = found.checkpoint["channel_values"]
+        known = {name: value for name, value in values.items() if name not in left}
+        checkpoint: Any = {**found.checkpoint, "channel_values": known | self._values.get(key, {})}
+        stored = [write for write in found.pending_writes or () if write[1] not in left]
+        writes = [*stored, *self._writes.get(key, [])]
+        return found._replace(checkpoint=checkpoint, pending_writes=writes)
 
 
 class ProvingSaver(KeepsetSaver):
@@ -85,7 +92,7 @@ class ProvingSaver(KeepsetSaver):
         if found is None or not address(config).loop:
             return found
         self.points.loaded(config, found)
-        return self.carried.given(config, found)
+        return self.carried.given(config, found, self._left_out(config))
 
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
         """See `KeepsetSaver.put`; `Halted` where the life ends."""

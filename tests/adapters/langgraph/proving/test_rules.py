@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import pytest
@@ -32,6 +33,7 @@ class Connection:
         raise TypeError
 
 
+@ks.contract(name="desk", epoch=1)
 class Desk(TypedDict, total=False):
     ids: Annotated[list[str], ks.Keep(), operator.add]
     docs: Annotated[list[str], ks.Refetch(load, using="ids")]
@@ -69,8 +71,15 @@ def proof(monkeypatch: pytest.MonkeyPatch) -> Proof:
 
 def seen(proof: Proof, point: str | None, **rules: Rule) -> tuple[list[str], set[str]]:
     """Live to a point, and on from it; gives what the last node saw, and what was told of it."""
+    return seen_by(proof, point, rules, rules)
+
+
+def seen_by(
+    proof: Proof, point: str | None, rules: Mapping[str, Rule], later: Mapping[str, Rule]
+) -> tuple[list[str], set[str]]:
+    """See `seen`; the second life has rules of its own."""
     watch, ended = Watch(point), None
-    given = {name: field.rule for name, field in proof.target.fields.items()} | rules
+    given = {name: field.rule for name, field in proof.target.fields.items()} | dict(rules)
     script = proof.experiment.script
     with ks.open("memory:") as store:
         try:
@@ -80,7 +89,8 @@ def seen(proof: Proof, point: str | None, **rules: Rule) -> tuple[list[str], set
         if ended is not None:
             INDEX["a"] = "another text"
             watch = Watch(None)
-            state = proof.target.live(Life(store, given, script, ended), watch)
+            life = Life(store, {**given, **later}, script, ended)
+            state = proof.target.live(life, watch)
     return list(state["seen"]), watch.changed
 
 
@@ -114,6 +124,14 @@ def test_a_field_that_is_left_out_is_restored_by_nothing(proof: Proof) -> None:
     rules = dict.fromkeys(("docs", "key", "folder", "note"), LeftOut())
     assert seen(proof, None, **rules)[0][0] == "text of a"
     assert seen(proof, "after gather", **rules)[0] == ["none", "none", "none", "none", "off"]
+
+
+def test_what_the_life_before_has_stored_is_left_out_as_well(proof: Proof) -> None:
+    names = ("docs", "key", "folder", "note")
+    kept: dict[str, Rule] = dict.fromkeys(names, ks.Keep(secrets="allow"))
+    left: dict[str, Rule] = dict.fromkeys(names, LeftOut())
+    assert seen_by(proof, "after gather", kept, left)[0] == [*4 * ["none"], "off"]
+    assert seen_by(proof, "after gather", {}, left)[0] == [*4 * ["none"], "off"]
 
 
 class Around(TypedDict, total=False):
