@@ -33,7 +33,12 @@ _ONE_OF_MANY = (Wild.ONE, Wild.ITEM, Wild.ANY)
 
 
 class Admission:
-    """The rules of one graph's channels that shape what enters its state."""
+    """The rules of one graph's channels that shape what enters its state.
+
+    Attributes:
+        channels: The graph's channels, not bound.
+        picture: Gives what is stored of a value of a channel, as it is at this moment.
+    """
 
     def __init__(self, contract: Contract, channels: Mapping[str, Any]) -> None:
         """Find the fields that have such a rule; most graphs have none.
@@ -43,6 +48,8 @@ class Admission:
             channels: The graph's channels. One that is not tracked is live and not dropped.
         """
         self._contract = contract
+        self.channels = channels
+        self.picture: Callable[[str, Any], Any] = _as_it_is
         self._shaped = {
             name: field
             for name, field in contract.fields.items()
@@ -125,6 +132,10 @@ class Admission:
             return SKIP_WRITE if kept is MISSING else kept
 
         return admitted
+
+
+def _as_it_is(_channel: str, value: Any) -> Any:
+    return value
 
 
 def _then_all(

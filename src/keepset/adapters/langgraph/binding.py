@@ -21,6 +21,7 @@ from keepset.adapters.langgraph.admitting import Admission
 from keepset.adapters.langgraph.continuing import Graphs, configurable_of, without_tasks
 from keepset.adapters.langgraph.executing import Execution, auntil_end, execution_of, until_end
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
+from keepset.adapters.langgraph.handing import Handing, handed_over
 from keepset.adapters.langgraph.interrupts import SAVER, Questions
 from keepset.adapters.langgraph.restoring import START, outgoing
 from keepset.adapters.langgraph.resuming import Resumes
@@ -150,6 +151,8 @@ class GraphBinding:
                 )
         if self._altered is not None:
             changed["bound"] = self._altered.node(below, changed.get("bound", node.bound))
+        if name != START:
+            changed["writers"] = [*changed.get("writers", node.writers), Handing(name, admission)]
         return node.copy(changed) if changed else node
 
 
@@ -167,15 +170,19 @@ class _Calls:
     graphs: Graphs
     unbound: Any
 
+    def _given(self, input: Any, config: Any) -> Any:  # noqa: A002 - LangGraph's name
+        calling = self.graphs.calling(self.admission.command(input), config)
+        return handed_over(self.admission, *calling)
+
     def stream(self, input: Any, config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
         _require_ours(self, config)
-        given, own = self.graphs.calling(self.admission.command(input), config)
+        given, own = self._given(input, config)
         parts = super().stream(given, own, *args, **kwargs)  # type: ignore[misc] # the graph's class
         return until_end(parts, _begun(config, own))
 
     def astream(self, input: Any, config: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - LangGraph's name
         _require_ours(self, config)
-        given, own = self.graphs.calling(self.admission.command(input), config)
+        given, own = self._given(input, config)
         parts = super().astream(given, own, *args, **kwargs)  # type: ignore[misc] # the same
         return auntil_end(parts, _begun(config, own))
 

@@ -125,9 +125,10 @@ class Graphs:
         Answers under the ids of interrupts are found under those that they have now.
         """
         configurable = dict(configurable_of(config))
-        if _NESTED in configurable:
+        if _NESTED in configurable and execution_of({"configurable": configurable}) is not None:
             return given, config
-        resuming = given is None or isinstance(given, Command)
+        nested = bool(configurable.get(_NESTED_RESUMING, True)) if _NESTED in configurable else None
+        resuming = given is None or isinstance(given, Command) if nested is None else nested
         configurable[EXECUTION] = Execution(resuming=resuming)
         if isinstance(given, Command) and (answers := answers_in(given.resume)):
             given = replace(given, resume=Answers(answers, self._former))

@@ -13,6 +13,7 @@ from copy import copy
 from typing import Any, Final
 
 from keepset.adapters.langgraph.address import Address
+from keepset.adapters.langgraph.handed import Handed
 from keepset.backends.driver import adrive, drive
 from keepset.errors import KeepsetError
 from keepset.plan.rows import RunKey
@@ -30,14 +31,16 @@ class Execution:
 
     Attributes:
         resuming: Whether it goes on with what is next, and does not begin with a new input.
+        handed: What its tasks have written.
         is_async: Whether it runs on an event loop.
     """
 
-    __slots__ = ("_leased", "_refused", "is_async", "resuming")
+    __slots__ = ("__weakref__", "_leased", "_refused", "handed", "is_async", "resuming")
 
     def __init__(self, *, resuming: bool) -> None:
         """Begin with nothing refused, and with no lease."""
         self.resuming = resuming
+        self.handed = Handed()
         self.is_async = False
         self._refused: dict[tuple[str, str], KeepsetError] = {}
         self._leased: dict[tuple[str, int], tuple[Holding, Services]] = {}

@@ -23,6 +23,8 @@ from keepset.adapters.langgraph.checkpoints import (
 )
 from keepset.adapters.langgraph.continuing import is_resuming
 from keepset.adapters.langgraph.executing import execution_of
+from keepset.adapters.langgraph.handed import Handed, by_node
+from keepset.adapters.langgraph.running import begin_in
 from keepset.adapters.langgraph.swapped import require_same_kind
 from keepset.adapters.langgraph.leases import begin, begin_unbound, holding_of
 from keepset.adapters.langgraph.taking import stored_at, take_over
@@ -118,18 +120,28 @@ def put_writes(
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
         given = [(channel, as_text(channel, value)) for channel, value in writes]
+        handed = _handed(config)
+        given = handed.taken(task_id, given)
         if threads.binding is not None:
             given = list(threads.binding.outgoing(to.namespace, given))
             given += threads.binding.questions.stored(to.thread, task_id, given, surface)
         batch = batch_of(task_id, given, task_path)
         where, holding = (to.namespace, to.checkpoint), holding_of(threads, thread, config)
-        yield from thread.writer.write(*where, batch, surface, early=to.loop, holding=holding)
+        with by_node(handed.node(task=task_id)):
+            yield from thread.writer.write(*where, batch, surface, early=to.loop, holding=holding)
+
+
+def _handed(config: Mapping[str, Any]) -> Handed:
+    """Give what the tasks of a call have handed over; nothing where no bound graph was called."""
+    execution = execution_of(config)
+    return Handed() if execution is None else execution.handed
 
 
 def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTuple | None]:
     """Give the checkpoint that a config names, or the newest; None where there is none."""
     asked = address(config)
     to, thread = threads.located(asked), threads.thread(asked.thread)
+    begin_in(thread.named, to.namespace, config)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
         if to.loop:

@@ -5,13 +5,16 @@ while the next node already works on them. A channel of a bound graph is of a su
 its `update`, which LangGraph calls at the end of each step and before it goes on, takes a picture
 of the value, and its `checkpoint` gives the latest one. What cannot be stored is so refused before
 a next node runs. That holds for ``durability="exit"`` as well, where the checkpoint of a step is
-asked for only when the run ends, after later nodes have worked on the same objects.
+asked for only when the run ends, after later nodes have worked on the same objects. Of what tasks
+write pictures are taken as well, see `keepset.adapters.langgraph.handing`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from langgraph._internal._typing import MISSING
@@ -28,21 +31,23 @@ from langgraph.errors import InvalidUpdateError
 
 from keepset.adapters.langgraph.admitting import Admission
 from keepset.adapters.langgraph.advice import advised
+from keepset.adapters.langgraph.handed import ATOMS
 from keepset.adapters.langgraph.host import DeltaChannel, Overwrite
 from keepset.adapters.langgraph.restoring import START, left_out
+from keepset.adapters.langgraph.running import running
 from keepset.codec import Codec
 from keepset.contracts import Contract
-from keepset.errors import PolicyError
+from keepset.errors import KeepsetError, PolicyError
 from keepset.plan.pictured import Pictured, shown, take
 
-_ATOMS: Final = frozenset({type(None), bool, int, float, complex, str, bytes})
-"""What nobody can change."""
 _NONE: Final = object()
 """No picture was taken yet."""
 _COPY: Final = object()
 """In place of a picture: the channel is a copy of one."""
 _AT_ONCE: Final = (AnyValue, BinaryOperatorAggregate, EphemeralValue, LastValue, Topic)
 """Channels that only `update` changes."""
+_SNAPSHOT: Final = "create_checkpoint"
+"""The function of LangGraph's that stores the whole value of a channel that is rebuilt."""
 _SECRET: Final = "codec.secret-type"  # noqa: S105 - the code of a refusal
 
 
@@ -62,6 +67,7 @@ class Keeper:
         self.contract = contract
         self.codec = codec
         self.admission = admission
+        admission.picture = partial(self.picture, before=None)
 
     def is_stored(self, channel: str) -> bool:
         """Tell whether a checkpoint has the channel's value."""
@@ -75,7 +81,7 @@ class Keeper:
             PolicyError: A part of it has a type that is unknown, is a live handle, or the like.
         """
         value = given.value if isinstance(given, Overwrite) else given
-        if type(value) in _ATOMS or not self.is_stored(channel):
+        if type(value) in ATOMS or not self.is_stored(channel):
             return
         try:
             self.codec.pack(left_out(self.contract, channel, value), (channel,))
@@ -89,7 +95,7 @@ class Keeper:
         Raises:
             PolicyError: The value cannot be stored.
         """
-        if type(value) in _ATOMS or not self.is_stored(channel):
+        if type(value) in ATOMS or not self.is_stored(channel):
             return value
         kept = left_out(self.contract, channel, value)
         try:
@@ -102,17 +108,41 @@ class Keeper:
         return deepcopy(kept)
 
 
-class _Bound(BaseChannel[Any, Any, Any]):
-    """What every channel of a bound graph does; stands before the host's own class.
+class _Placed(BaseChannel[Any, Any, Any]):
+    """A channel that knows where it works; stands before the host's own class."""
+
+    __slots__ = ()
+
+    keeper: ClassVar[Keeper]
+    channel: ClassVar[str]
+
+    def from_checkpoint(self, checkpoint: Any) -> Any:
+        made = super().from_checkpoint(shown(checkpoint))  # type: ignore[safe-super] # the host's class comes after
+        object.__setattr__(made, "place", running())  # a slot of the class that is made
+        return made
+
+    def _told(self, error: KeepsetError) -> KeepsetError:
+        """Give an error with the thread, and with the node where that is known."""
+        place = getattr(self, "place", None)
+        return error if place is None else place.told(error, self.channel)
+
+    def _check(self, values: Sequence[Any]) -> None:
+        """Refuse what cannot be stored of what is written."""
+        try:
+            for value in values:
+                self.keeper.check(self.channel, value)
+        except PolicyError as error:
+            raise self._told(error) from error.__cause__
+
+
+class _Bound(_Placed):
+    """What every channel of a bound graph does.
 
     LangGraph calls `update` of every channel that has a value at the end of each step, where the
     step gave nothing to it too, and never while a node runs.
     """
 
     __slots__ = ()
-
-    keeper: ClassVar[Keeper]
-    channel: ClassVar[str]
 
     def update(self, values: Sequence[Any]) -> bool:
         changed = super().update(values)  # type: ignore[safe-super] # the host's class comes after
@@ -132,16 +162,16 @@ class _Bound(BaseChannel[Any, Any, Any]):
         object.__setattr__(made, "taken", _COPY)
         return made
 
-    def from_checkpoint(self, checkpoint: Any) -> Any:
-        return super().from_checkpoint(shown(checkpoint))  # type: ignore[safe-super] # as above
-
     def _take(self) -> Any:
         """Take a picture of what the channel holds."""
         value = super().checkpoint()
         before = self._last()
         if value is not MISSING:
             known = before if isinstance(before, Pictured) else None
-            value = self.keeper.picture(self.channel, value, known)
+            try:
+                value = self.keeper.picture(self.channel, value, known)
+            except PolicyError as error:
+                raise self._told(error) from error.__cause__
         if before is not _COPY:
             self._keep(_NONE if value is MISSING else value)
         return value
@@ -159,8 +189,7 @@ class _Finishing(_Bound):
     __slots__ = ()
 
     def update(self, values: Sequence[Any]) -> bool:
-        for value in values:
-            self.keeper.check(self.channel, value)
+        self._check(values)
         return super(_Bound, self).update(values)  # type: ignore[safe-super] # the host's class
 
     def checkpoint(self) -> Any:
@@ -168,18 +197,25 @@ class _Finishing(_Bound):
         return value if value is MISSING else self.keeper.picture(self.channel, value, None)
 
 
-class _Rebuilt(BaseChannel[Any, Any, Any]):
+class _Rebuilt(_Placed):
     """A channel that is rebuilt from what steps wrote: that is checked, and no picture is taken."""
 
     __slots__ = ()
 
-    keeper: ClassVar[Keeper]
-    channel: ClassVar[str]
-
     def update(self, values: Sequence[Any]) -> bool:
-        for value in values:
-            self.keeper.check(self.channel, value)
+        self._check(values)
         return super().update(values)  # type: ignore[safe-super] # the host's class comes after
+
+    def get(self) -> Any:
+        """Give the value; to a checkpoint that will hold all of it, one that nobody changes."""
+        value = super().get()  # type: ignore[safe-super] # the host's class comes after
+        asking = sys._getframe(1).f_code.co_name  # noqa: SLF001 - LangGraph asks in one way only
+        if asking != _SNAPSHOT:
+            return value
+        try:
+            return shown(self.keeper.picture(self.channel, value, None))
+        except PolicyError as error:
+            raise self._told(error) from error.__cause__
 
 
 class _Input(_Bound):
@@ -189,7 +225,11 @@ class _Input(_Bound):
 
     def update(self, values: Sequence[Any]) -> bool:
         admit = self.keeper.admission.input
-        return super().update([admit(v) if isinstance(v, dict) else v for v in values])
+        try:
+            admitted = [admit(v) if isinstance(v, dict) else v for v in values]
+        except PolicyError as error:
+            raise self._told(error) from error.__cause__
+        return super().update(admitted)
 
 
 class _Live(LastValue[Any]):
@@ -239,7 +279,7 @@ def _bound(name: str, channel: Any, keeper: Keeper) -> Any:
         base: Any = _Rebuilt
     else:
         base = _Input if name == START else _Bound if host in _AT_ONCE else _Finishing
-    members = {"__slots__": ("taken",), "keeper": keeper, "channel": name}
+    members = {"__slots__": ("place", "taken"), "keeper": keeper, "channel": name}
     return _as(type(host.__name__, (base, host), members), channel)
 
 

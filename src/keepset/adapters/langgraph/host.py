@@ -1,10 +1,16 @@
-"""Classes that older releases of LangGraph do not have: there, nothing is an instance of one."""
+"""What older releases of LangGraph do not have: there, nothing is an instance of such a class."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, MutableSequence
 from typing import Any, Final
 
 from langgraph import channels, types
+
+try:
+    from langgraph.pregel._messages import ensure_message_ids as _ensure_message_ids
+except ImportError:  # an older release gives messages their ids elsewhere
+    _ensure_message_ids = None  # type: ignore[assignment] # the same name, of which nothing is there
 
 
 class _Absent:
@@ -13,3 +19,14 @@ class _Absent:
 
 Overwrite: Final[Any] = getattr(types, "Overwrite", _Absent)
 DeltaChannel: Final[Any] = getattr(channels, "DeltaChannel", _Absent)
+
+
+def ensure_message_ids(given: Mapping[str, Any], writes: MutableSequence[tuple[str, Any]]) -> None:
+    """Give the messages that are written to DeltaChannels their ids, as LangGraph will.
+
+    Args:
+        given: The graph's channels.
+        writes: Pairs of channel and value; one that changes is replaced.
+    """
+    if _ensure_message_ids is not None:
+        _ensure_message_ids(given, writes)

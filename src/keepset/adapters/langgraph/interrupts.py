@@ -30,6 +30,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from keepset.adapters.langgraph.checkpoints import ASKED, damaged
 from keepset.adapters.langgraph.continuing import Bounded
 from keepset.adapters.langgraph.executing import execution_of
+from keepset.adapters.langgraph.handed import RETURN, hand, pictured_by
 from keepset.adapters.langgraph.needs import code_of, function_of
 from keepset.adapters.langgraph.standing import INTERRUPT
 from keepset.contracts import Field, Keep
@@ -81,12 +82,14 @@ class Earlier:
         waiting: The tasks whose questions are, or were, without an answer.
         surface: What values go through before a digest is taken of them.
         renamed: Tells whether a node had another name.
+        place: The thread, and the namespace, as a message may say them.
     """
 
     asked: Mapping[str, Sequence[Asked | None]]
     waiting: frozenset[str]
     surface: Surface
     renamed: Callable[[str], bool]
+    place: str
 
 
 class Questions:
@@ -137,7 +140,10 @@ class Questions:
         """Take note of what a checkpoint's tasks have asked, as a run goes on with it."""
         asked = {task: _read(value) for task, channel, value in writes if channel == ASKED}
         waiting = frozenset(task for task, channel, _ in writes if channel == INTERRUPT)
-        self._before.put((thread, namespace), Earlier(asked, waiting, surface, self._renamed))
+        place = f"thread {thread}, namespace {namespace}" if namespace else f"thread {thread}"
+        place = surface.services.scanner.text(place)
+        earlier = Earlier(asked, waiting, surface, self._renamed, place)
+        self._before.put((thread, namespace), earlier)
 
     # --- in a node --------------------------------------------------------------------------------
 
@@ -237,17 +243,27 @@ class Questions:
 
             @wraps(function)
             async def seen_later(*arguments: Any, **named: Any) -> Any:
-                with self.seeing(name, code, var_child_runnable_config.get()):
-                    return await function(*arguments, **named)
+                with self.seeing(name, code, var_child_runnable_config.get()) as config:
+                    return self._returned(name, await function(*arguments, **named), config)
 
             return seen_later
 
         @wraps(function)
         def seen(*arguments: Any, **named: Any) -> Any:
-            with self.seeing(name, code, var_child_runnable_config.get()):
-                return function(*arguments, **named)
+            with self.seeing(name, code, var_child_runnable_config.get()) as config:
+                return self._returned(name, function(*arguments, **named), config)
 
         return seen
+
+    def _returned(self, name: str, value: Any, config: RunnableConfig | None) -> Any:
+        """Keep a picture of what a task returns, which whoever called it may change at once."""
+        configurable = (config or {}).get("configurable") or {}
+        execution, thread = execution_of(config), str(configurable.get("thread_id"))
+        before = self._earlier(thread, str(configurable.get("checkpoint_ns") or ""))
+        if execution is not None and before is not None and _TASK in configurable:
+            codec = before.surface.guard.codec
+            hand(execution.handed, (configurable[_TASK], name), RETURN, value, pictured_by(codec))
+        return value
 
 
 class _Watched(Runnable[Any, Any]):
@@ -304,7 +320,7 @@ class _Counter:
     def _compare(self, place: int, asked: Asked | None, now: Question) -> None:
         if asked is None or self.before is None:
             return
-        where = f"node {self.node}, interrupt {place}"
+        where = f"{self.before.place}, node {self.node}, interrupt {place}"
         if asked.caller != now.caller and not self._is_renamed(asked, now):
             raise SchemaError(
                 f"{where}: the question was asked by {asked.caller} and is asked by {now.caller} "
