@@ -24,9 +24,9 @@ from keepset.adapters.langgraph.checkpoints import (
 from keepset.adapters.langgraph.continuing import is_resuming
 from keepset.adapters.langgraph.executing import execution_of
 from keepset.adapters.langgraph.handed import Handed, by_node
+from keepset.adapters.langgraph.leases import begin, begin_unbound, holding_of
 from keepset.adapters.langgraph.running import begin_in
 from keepset.adapters.langgraph.swapped import require_same_kind
-from keepset.adapters.langgraph.leases import begin, begin_unbound, holding_of
 from keepset.adapters.langgraph.taking import stored_at, take_over
 from keepset.adapters.langgraph.threads import Threads
 from keepset.errors import KeepsetError
