@@ -52,6 +52,7 @@ def written_out(contract: Contract, wanted: Mapping[str, Recommendation]) -> str
         for name, field in contract.fields.items()
         for line in _field(spelling, state, field, wanted.get(name), lacks_any=lacks_any)
     ]
+    _require_name(state.__name__, "the class")
     head = list(_head(spelling, contract, state))
     name = contract.name.replace("\\", " ").replace('"', " ")
     doc = f'"""The state {name}, with the rules that a proof recommends."""'
@@ -100,12 +101,7 @@ def _field(
     *,
     lacks_any: bool,
 ) -> Iterator[str]:
-    if not field.name.isidentifier() or keyword.iskeyword(field.name):
-        raise UsageError(
-            "a field has a name that cannot be written in a class",
-            code="source.cannot-write",
-            hint="Give it a name of letters, digits and underscores.",
-        )
+    _require_name(field.name, "a field")
     kind = kind_of(state)
     metadata = [one for one in field.metadata if not isinstance(one, Rule)]
     rule = spelling.rule(field.rule) if field.declared else ""
@@ -121,6 +117,15 @@ def _field(
     default = "" if kind == "typeddict" else _default(spelling, state, field)
     reason = "" if wanted is None else f"  # {wanted.reason} (proven)"
     yield f"    {field.name}: {text}{default}{reason}"
+
+
+def _require_name(name: str, whose: str) -> None:
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise UsageError(
+            f"{whose} has a name that cannot be written in a class statement",
+            code="source.cannot-write",
+            hint="Give it a name of letters, digits and underscores.",
+        )
 
 
 def _default(spelling: Spelling, state: Any, field: Field) -> str:

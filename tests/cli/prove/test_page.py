@@ -175,13 +175,17 @@ def test_a_browser_shows_the_cells_and_sends_nothing(tmp_path: Path) -> None:
 
 
 @needs_browser
-@pytest.mark.parametrize("fragment", ["", "#cell-3-2"])
-def test_a_browser_paints_it_and_a_chosen_cell_opens_its_card(
-    tmp_path: Path, fragment: str
+@pytest.mark.parametrize(
+    ("fragment", "focused", "opened"),
+    [("", "", ""), ("#cell-3-2", "", "cell-3-2"), ("", "#cell-4-1", "cell-4-1")],
+)
+def test_a_cell_that_is_chosen_or_reached_by_the_keyboard_opens_its_card(
+    tmp_path: Path, fragment: str, focused: str, opened: str
 ) -> None:
     # What is hidden and what is shown is told by a script of the test's own, in a copy.
     told = (
         "<script>addEventListener('load', () => {"
+        f"document.querySelector('a[href=\"{focused}\"]')?.focus();"
         "const shown = c => getComputedStyle(c).display !== 'none';"
         "const open = [...document.querySelectorAll('.card')].filter(shown).map(c => c.id);"
         "document.title = `open:${open} wide:${document.documentElement.scrollWidth}`})</script>"
@@ -193,5 +197,5 @@ def test_a_browser_paints_it_and_a_chosen_cell_opens_its_card(
     dom = _browse(file, tmp_path / "profile", narrow, "--dump-dom", fragment=fragment)
     title = re.search(r"<title>open:(\S*) wide:(\d+)</title>", dom)
     assert title is not None
-    assert title[1] == fragment.removeprefix("#")
+    assert title[1] == opened
     assert int(title[2]) <= 500, "a phone need not scroll the page sideways"

@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -27,11 +28,13 @@ def _program(name: str) -> list[str]:
     return [sys.executable, "-c", source]
 
 
+@cache
 def piped(name: str) -> str:
     done = subprocess.run(_program(name), cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout
 
 
+@cache
 def shown(name: str, columns: int = 80, **environment: str) -> str:
     """What a terminal of so many columns is sent."""
     ours, theirs = pty.openpty()
