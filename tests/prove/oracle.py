@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from keepset.contracts import Keep, Rule
 from keepset.prove.flow import Search
-from keepset.prove.leaves import Leaf
+from keepset.prove.leaves import Leaf, Leaves
 from keepset.prove.proof import Proof
 from keepset.prove.search import look, measure
 from keepset.prove.trials import Failure, Outcome, Trial
@@ -27,7 +27,7 @@ class Oracle:
 
     def outcome(self, trial: Trial) -> Outcome:
         self.tried.append(trial)
-        state = {("answer",): Leaf("str", "yes")}
+        state: Leaves = {("answer",): Leaf("str", "yes")}
         if trial.point is None:
             return Outcome(points=self.points, state=state)
         kind = self.wrong(trial.point, trial.left_out)

@@ -219,6 +219,17 @@ class Codec:
             return None
         return parts_of(form, value)
 
+    def is_whole(self, value: Any) -> bool:
+        """Tell whether a value is stored whole: what `parts` gives of it is then not all of it.
+
+        Raises:
+            PolicyError: The value's type cannot be stored; the message has no path.
+        """
+        cls = type(value)
+        return cls not in (list, dict) and (
+            cls in _ATOMS or isinstance(self._known.form(cls), Leaf)
+        )
+
     def _pack(self, value: object, path: Path, put: Mapping[Path, object]) -> bytes:
         return Walk(self._known.form, path, put, self._fast.part).pack(value)
 

@@ -140,12 +140,13 @@ def _failures(outcome: Outcome, reference: Reference) -> Iterator[Difference]:
     if ours == theirs:
         return
     if ours is not None:
-        yield Difference("failure", _failed(ours))
+        yield Difference("failure", failed(ours))
     elif theirs is not None:
-        yield Difference("failure", f"no {_failed(theirs)}, where there was one")
+        yield Difference("failure", f"no {failed(theirs)}, where there was one")
 
 
-def _failed(failure: Failure) -> str:
+def failed(failure: Failure) -> str:
+    """Say how a run failed, and in which step."""
     code = f" [{failure.code}]" if failure.code else ""
     where = f" in {' and '.join(failure.steps)}" if failure.steps else ""
     return f"{failure.kind}{code}{where}"

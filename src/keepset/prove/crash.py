@@ -6,17 +6,23 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Pipe
-from typing import NoReturn
+from typing import Final, NoReturn
 
-from keepset.prove.lives import Experiment, Lived, first_life, outcome_of, second_life
+from keepset.errors import KeepsetError
+from keepset.prove.leaving import Secrets
+from keepset.prove.lives import Experiment, Lived, first_life, make_world, outcome_of, second_life
 from keepset.prove.pins import pinned
 from keepset.prove.trials import Failure, Outcome, Trial
 from keepset.store import Store, open_store
 
 Tell = Callable[[object], None]
 """Hands something from a life's process to the one that waits for it."""
+
+_SECRETS: Final[Secrets] = "withhold"
+"""The store is a file: what a secret is to a run that resumes is that it is not there."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,7 @@ class Crash:
         Both are forked from this one, so that neither has anything in memory but what was
         imported, and what the making of the world has set, such as a variable of the environment.
         """
-        if self.experiment.world is not None:
-            with pinned(self.trial.pins, 0):
-                self.experiment.world()
+        make_world(self.experiment, self.trial)
         first = _in_a_process(self._first)
         if isinstance(first, Lived):
             last = _in_a_process(lambda tell: self._second(first, tell))
@@ -56,13 +60,13 @@ class Crash:
 
         with pinned(self.trial.pins, 0):
             store = self._store()
-            lived = first_life(self.experiment, self.trial, store, halt)
+            lived = first_life(self.experiment, self.trial, store, halt, _SECRETS)
             tell(outcome_of(self.experiment, [lived], store, self._began))
 
     def _second(self, first: Lived, tell: Tell) -> None:
         with pinned(self.trial.pins, 1):
             store = self._store()
-            last = second_life(self.experiment, self.trial, store, first)
+            last = second_life(self.experiment, self.trial, store, first, _SECRETS)
             tell(outcome_of(self.experiment, [first, last], store, self._began))
 
     def _store(self) -> Store:
@@ -73,17 +77,31 @@ def _in_a_process(life: Callable[[Tell], None]) -> Lived | Outcome:
     ours, theirs = Pipe(duplex=False)
     child = os.fork()
     if child == 0:
-        end(lambda: life(theirs.send))
+        end(lambda: _told(life, theirs.send))
     theirs.close()
+    told: Lived | Outcome | KeepsetError | None = None
     try:
-        told: Lived | Outcome = ours.recv()
-    except EOFError:
-        return Outcome(failure=Failure("exit"))
-    else:
-        return told
+        with suppress(EOFError):
+            told = ours.recv()
     finally:
         ours.close()
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
+    if isinstance(told, KeepsetError):
+        raise told
+    return told or Outcome(failure=Failure(ended(status)))
+
+
+def _told(life: Callable[[Tell], None], tell: Tell) -> None:
+    try:
+        life(tell)
+    except KeepsetError as error:
+        tell(error)
+
+
+def ended(status: int) -> str:
+    """Say how a process ended that never answered: by which signal, or by itself."""
+    code = os.waitstatus_to_exitcode(status)
+    return signal.Signals(-code).name if code < 0 else "exit"
 
 
 def end(work: Callable[[], object]) -> NoReturn:

@@ -14,6 +14,9 @@ Severity = Literal["error", "advice"]
 _ADVICE: Final[Severity] = "advice"
 _ERROR: Final[Severity] = "error"
 
+WITHHELD: Final = "secret.withheld"
+"""Code of the refusal to use a secret that was not stored."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProofFinding:
@@ -93,6 +96,8 @@ def _needed(field: FieldProof) -> Iterator[ProofFinding]:
     if field.stuck:
         message = f"needed {at}{_what(field)}, and no checkpoint takes it [{field.stuck}]"
         hint = "Declare Reopen(factory) or another rule that brings it back."
+        if field.stuck == WITHHELD:
+            hint = 'Declare Secret("env:NAME"): a resumed run reads it afresh, and no store has it.'
         yield ProofFinding("prove.needed-and-not-stored", _ERROR, field.name, message, hint)
     elif field.rule == "Drop":
         message = f"dropped, and needed {at}{_what(field)}"

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 from keepset.prove.flow import Search
@@ -40,5 +45,24 @@ class Here:
             return result
 
     def _one(self, trial: Trial) -> Outcome:
-        with entered(), open_store("memory:") as store:
-            return carry_out(self._experiment, trial, store)
+        with entered(), _without_a_mode(), open_store("memory:") as store:
+            return carry_out(_afresh(self._experiment), trial, store)
+
+
+def _afresh(experiment: Experiment) -> Experiment:
+    """Give a trial what comes from outside as a copy: a step may change it in place."""
+    try:
+        return replace(experiment, script=copy.deepcopy(experiment.script))
+    except Exception:  # noqa: BLE001 - whatever a user's class does; a lock cannot be copied
+        return experiment
+
+
+@contextmanager
+def _without_a_mode() -> Iterator[None]:
+    """Let no operator's switch decide: it is the workflow that is tried, not the mode."""
+    mode = os.environ.pop("KEEPSET_MODE", None)
+    try:
+        yield
+    finally:
+        if mode is not None:
+            os.environ["KEEPSET_MODE"] = mode

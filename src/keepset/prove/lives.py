@@ -11,8 +11,9 @@ from typing import Any
 from keepset.contracts import Drop, Extract, Keep
 from keepset.errors import KeepsetError, PolicyError
 from keepset.prove.leaves import Leaves, leaves_of
-from keepset.prove.leaving import first_rules, second_rules
-from keepset.prove.pins import pinned
+from keepset.prove.leaving import Secrets, first_rules, second_rules
+from keepset.prove.outside import call
+from keepset.prove.pins import WORLD, pinned
 from keepset.prove.place import place
 from keepset.prove.ports import Life, Progress, Script, Target
 from keepset.prove.trials import Failure, Outcome, Steps, Trial
@@ -68,8 +69,18 @@ class Lived:
     carried: Mapping[str, Any]
 
 
+def make_world(experiment: Experiment, trial: Trial) -> None:
+    """Make the outside world of a trial, at a time before its first life."""
+    with pinned(trial.pins, WORLD):
+        call("world", experiment.world)
+
+
 def first_life(
-    experiment: Experiment, trial: Trial, store: Store, halt: Callable[[Lived], None] | None = None
+    experiment: Experiment,
+    trial: Trial,
+    store: Store,
+    halt: Callable[[Lived], None] | None = None,
+    secrets: Secrets = "allow",
 ) -> Lived:
     """Begin the run and live until the trial's point, or to the end.
 
@@ -78,18 +89,20 @@ def first_life(
         trial: What is tried.
         store: An empty store.
         halt: Ends the process at the point, once it has been handed what was lived until then.
+        secrets: What becomes of a secret in a field that is kept.
     """
-    life = Life(store, first_rules(experiment.target.fields, trial), experiment.script)
+    life = Life(store, first_rules(experiment.target.fields, trial, secrets), experiment.script)
     lived = _live(experiment.target, life, trial.point, halt)
     return replace(lived, carried=_carried(experiment.target, trial, lived))
 
 
-def second_life(experiment: Experiment, trial: Trial, store: Store, first: Lived) -> Lived:
+def second_life(
+    experiment: Experiment, trial: Trial, store: Store, first: Lived, secrets: Secrets = "allow"
+) -> Lived:
     """Let time pass in the world, and resume the run to its end."""
-    if experiment.between is not None:
-        experiment.between()
+    call("between", experiment.between)
     since = first.progress or Progress()
-    rules = second_rules(experiment.target.fields, trial, first.carried)
+    rules = second_rules(experiment.target.fields, trial, first.carried, secrets)
     life = Life(store, rules, experiment.script, since)
     return _live(experiment.target, life, None, None)
 
@@ -112,7 +125,9 @@ def _live(
         state = target.live(life, watch)
     except Halted:
         return ended(halted=True)
-    except Exception as error:  # noqa: BLE001 - whatever a step raises is what is looked at
+    except (KeyboardInterrupt, GeneratorExit):
+        raise  # of whoever waits for the proof
+    except BaseException as error:  # noqa: BLE001 - whatever a step raises is what is looked at
         return ended(failure=_failure(error, watch), unstorable=_unstorable(error, target))
     return ended(state=dict(state))
 
@@ -124,12 +139,12 @@ def _carried(target: Target, trial: Trial, lived: Lived) -> dict[str, Any]:
     return {name: lived.carried[name] for name in names if name in lived.carried}
 
 
-def _failure(error: Exception, watch: Watch) -> Failure:
+def _failure(error: BaseException, watch: Watch) -> Failure:
     code = error.code if isinstance(error, KeepsetError) else ""
     return Failure(type(error).__qualname__, watch.at, code)
 
 
-def _unstorable(error: Exception, target: Target) -> tuple[str, str] | None:
+def _unstorable(error: BaseException, target: Target) -> tuple[str, str] | None:
     """Say which field a checkpoint was refused for, by the path in the error's message."""
     if not isinstance(error, PolicyError):
         return None
@@ -151,7 +166,7 @@ def outcome_of(experiment: Experiment, lives: list[Lived], store: Store, began: 
     state: Leaves = {}
     for name, value in last.state.items():
         state |= leaves_of(value, (name,), codec, here)
-    seen = None if experiment.observe is None else experiment.observe()
+    seen = call("observe", experiment.observe)
     return Outcome(
         steps=tuple(group for life in lives for group in life.steps),
         points=lives[0].points,
@@ -174,9 +189,8 @@ def _judged(target: Target, state: Mapping[str, Any], store: Store) -> dict[str,
 def carry_out(experiment: Experiment, trial: Trial, store: Store) -> Outcome:
     """Carry out a trial in this process: what resumes is a fresh instance in the same process."""
     began = time.monotonic()
+    make_world(experiment, trial)
     with pinned(trial.pins, 0):
-        if experiment.world is not None:
-            experiment.world()
         lives = [first_life(experiment, trial, store)]
         if not lives[0].halted:
             return outcome_of(experiment, lives, store, began)

@@ -23,6 +23,8 @@ _MOMENT: Final = datetime(2031, 5, 17, 9, 30, tzinfo=UTC)
 """When the first life begins; no time that a workflow knows of by itself."""
 _LATER: Final = timedelta(hours=3, minutes=7)
 """How much later the next life begins."""
+WORLD: Final = -1
+"""Number of the life in which the world is made."""
 
 
 def require_pins(pins: Collection[str]) -> tuple[str, ...]:
@@ -59,7 +61,7 @@ def pinned(pins: Collection[str], life: int) -> Iterator[None]:
 
     Args:
         pins: Some of `PINS`.
-        life: Number of the life, from 0.
+        life: Number of the life, from 0; `WORLD` for what comes before the first one.
     """
     with ExitStack() as undo:
         if "clock" in pins:
@@ -76,14 +78,14 @@ def pinned(pins: Collection[str], life: int) -> Iterator[None]:
 
 def _random(life: int, undo: ExitStack) -> None:
     undo.callback(random.setstate, random.getstate())
-    random.seed(life)
+    random.seed(life - WORLD)
     names = tempfile._name_sequence  # type: ignore[attr-defined] # noqa: SLF001 - it has no other seam
     undo.callback(setattr, tempfile, "_name_sequence", names)
     tempfile._name_sequence = _names(life)  # type: ignore[attr-defined] # noqa: SLF001 - the same
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
         undo.callback(numpy.set_state, numpy.get_state())
-        numpy.seed(life)
+        numpy.seed(life - WORLD)
 
 
 def _names(life: int) -> Iterator[str]:

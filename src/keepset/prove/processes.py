@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import os
 import pickle
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from keepset.errors import KeepsetError, StoreError
+from keepset.errors import KeepsetError, StoreError, UsageError
 from keepset.prove.flow import Search
 from keepset.prove.lives import Experiment
 from keepset.prove.trials import Outcome, Trial
-from keepset.prove.worker import Order
+from keepset.prove.worker import Order, end_group
 
 T = TypeVar("T")
 
 Told = Callable[[int, int], None]
 """Is told how many trials are done, and how many were asked for until now."""
+
+_PATIENCE: Final = 10.0
+"""Seconds that a worker has to end by itself once its parent has hung up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Workers:
 
     def __init__(self, connections: Sequence[Connection[Any, Any]]) -> None:
         """Take connections to workers that are ready."""
+        self._all = tuple(connections)
         self._free: SimpleQueue[Connection[Any, Any]] = SimpleQueue()
         for one in connections:
             self._free.put(one)
@@ -60,7 +65,9 @@ class Workers:
             told: Is told of the progress.
 
         Raises:
-            StoreError: ``prove.worker`` where a worker has died.
+            UsageError: ``prove.world`` where what makes, changes or observes the world fails.
+            StoreError: ``prove.worker`` where a worker has died, ``prove.trial`` where a trial
+                fails outside of the workflow.
         """
         try:
             batch = next(search)
@@ -82,18 +89,34 @@ class Workers:
 
     def _one(self, trial: Trial) -> Outcome:
         worker = self._free.get()
+        child: int | None = None
         try:
             worker.send(trial)
-            outcome: Outcome = worker.recv()
+            answer = worker.recv()
+            while isinstance(answer, int):  # the process that carries it out
+                child, answer = answer, worker.recv()
         except (EOFError, OSError) as error:
+            if child is not None:
+                end_group(child)
             raise _died() from error
         finally:
             self._free.put(worker)
+        if isinstance(answer, KeepsetError):
+            raise answer
+        outcome: Outcome = answer
         return outcome
 
     def close(self) -> None:
-        """Let the threads end."""
+        """Hang up, so that the workers end their trials, and let the threads end."""
+        for worker in self._all:
+            _hang_up(worker)
         self._threads.shutdown(cancel_futures=True)
+
+
+def _hang_up(worker: Connection[Any, Any]) -> None:
+    """End what is said both ways, also for a thread that waits for an answer."""
+    with suppress(OSError), socket.socket(fileno=os.dup(worker.fileno())) as line:
+        line.shutdown(socket.SHUT_RDWR)
 
 
 def _died() -> StoreError:
@@ -124,15 +147,16 @@ def workers(
 
     Raises:
         KeepsetError: What `make` raises there.
+        UsageError: ``prove.elsewhere`` where another process cannot make the experiment.
         StoreError: ``prove.worker`` where a worker has died.
     """
-    count = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or 1
     with ExitStack() as ends:
-        folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="keepset-prove-")))
-        started = []
-        for number in range(count):
-            order = Order(tuple(sys.path), make, folder / str(number), crash, timeout, quiet)
-            started.append(_start(order, ends))
+        temporary = tempfile.TemporaryDirectory(prefix="keepset-prove-", ignore_cleanup_errors=True)
+        folder = Path(ends.enter_context(temporary))
+        orders = [
+            Order(make, folder / str(n), crash, timeout) for n in range(jobs or _processors())
+        ]
+        started = [_start(_pickled(order), ends, quiet=quiet) for order in orders]
         for one in started:
             _await(one)
         found = Workers(started)
@@ -140,16 +164,48 @@ def workers(
         yield found
 
 
-def _start(order: Order, ends: ExitStack) -> Connection[Any, Any]:
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _pickled(order: Order) -> Pickled:
+    try:
+        return Pickled(pickle.dumps(order))
+    except Exception as error:  # pickle raises whatever a user's class does
+        raise UsageError(
+            f"what is to be proven cannot be handed to another process: {type(error).__name__}",
+            code="prove.elsewhere",
+            hint="Let its input be made of classes of a module's top level, or name it: "
+            "MODULE:NAME.",
+        ) from error
+
+
+def _start(order: Pickled, ends: ExitStack, *, quiet: bool) -> Connection[Any, Any]:
     ours, theirs = Pipe()
     command = [sys.executable, "-m", "keepset.prove.worker", str(theirs.fileno())]
-    process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)  # noqa: S603 - our own module
+    # A group of its own: an interrupt at the terminal is for us, and we end the workers.
+    process = subprocess.Popen(  # noqa: S603 - our own module
+        command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, process_group=0
+    )
     theirs.close()
-    ends.callback(process.wait)
-    ends.callback(process.kill)
-    ends.callback(ours.close)
-    ours.send((order.path, Pickled(pickle.dumps(order))))
+    ends.callback(_end, process, ours)
+    ours.send((list(sys.path), quiet, order))
     return ours
+
+
+def _end(process: subprocess.Popen[bytes], line: Connection[Any, Any]) -> None:
+    """Wait until a worker has ended its trial and taken away its folder."""
+    _hang_up(line)
+    line.close()
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        pass  # it is stuck
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _await(worker: Connection[Any, Any]) -> None:

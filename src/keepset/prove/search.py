@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from keepset.prove.compare import Reference
+from keepset.prove.compare import Reference, failed
 from keepset.prove.flow import Search, side_by_side
 from keepset.prove.proof import Cell, FieldProof, Proof, Proven, worst
 from keepset.prove.sets import Sufficient, sufficient
 from keepset.prove.singles import Differences, Point, at_point, is_tried_by_rule
-from keepset.prove.standing import CONTROLS, stand, whole
+from keepset.prove.standing import CONTROLS, later, stand, whole
 from keepset.prove.tries import Question, Tries
 from keepset.verdict.field import FieldVerdict
 
@@ -60,7 +60,7 @@ class Looked:
         single = len(self.tries.fields)
         if self.is_grouped:
             single = 2 * single.bit_length()  # as for one field that is needed
-        return len(self.points) * (CONTROLS + single + shaped + 1) + self.tries.resumes
+        return len(self.points) * (CONTROLS + 1 + single + shaped + 1) + self.tries.resumes
 
 
 def look(question: Question) -> Search[Looked]:
@@ -91,6 +91,8 @@ def measure(looked: Looked) -> Search[Proof]:
     for found in (yield from side_by_side(stand(tries, point, right) for point in points)):
         tries.stands[found.point] = found
     measured = yield from side_by_side(at_point(tries, p, grouped=grouped) for p in points)
+    if any((yield from side_by_side(later(tries, point) for point in points))):
+        measured = yield from side_by_side(at_point(tries, p, grouped=grouped) for p in points)
     needed = {n for one in measured for n, cell in one.cells.items() if cell.verdict in _MATTERS}
     suffices = None
     if tries.question.is_whole and any(one.reference for one in tries.stands.values()):
@@ -175,7 +177,7 @@ def _inconclusive(tries: Tries, right: Reference) -> Proof:
         resumes=tries.resumes,
         outputs=_outputs(tries),
         pins=tries.question.pins,
-        failure=f"{failure.kind} in {' and '.join(failure.steps)}" if failure else "",
+        failure=failed(failure) if failure else "",
     )
 
 

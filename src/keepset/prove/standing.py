@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from keepset.contracts import Refetch
 from keepset.prove.compare import Difference, Reference, differences, reference_of
 from keepset.prove.flow import Search
@@ -11,6 +13,7 @@ from keepset.prove.volatile import mask_of
 
 CONTROLS = 2
 """Resumes with everything there, by which it is told what is volatile."""
+_UNLIKE = "two resumes with everything there differ in"
 
 
 def whole(tries: Tries) -> Search[Reference]:
@@ -34,13 +37,36 @@ def stand(tries: Tries, point: str, uninterrupted: Reference) -> Search[Stand]:
     trials = [tries.trial(point, number) for number in range(CONTROLS)]
     controls = reference_of((yield from tries.outcomes(trials)))
     if controls.unlike:
-        why = f"two resumes with everything there differ in {', '.join(controls.unlike)}"
+        why = f"{_UNLIKE} {', '.join(controls.unlike)}"
         return Stand(point, None, why=why)
+    if controls.right.unstorable is not None:
+        tries.stuck.setdefault(*controls.right.unstorable)  # a secret, which no file has
     around = _around(uninterrupted, controls)
     strayed = differences(controls.right, around, tries.absent, tries.question.outputs)
     if not strayed or controls.right.failure is None:
         return Stand(point, controls, strayed)
     return (yield from _mended(tries, point, around, strayed))
+
+
+def later(tries: Tries, point: str) -> Search[bool]:
+    """Hold a resume of now to those of before: what a slow clock has changed is volatile as well.
+
+    Returns:
+        Whether something has changed.
+    """
+    before = tries.stands[point]
+    if before.reference is None:
+        return False
+    (outcome,) = yield from tries.outcomes([tries.trial(point, CONTROLS)])
+    if not differences(outcome, before.reference, tries.absent, tries.question.outputs):
+        return False
+    reference = reference_of([*before.reference.controls, outcome])
+    if reference.unlike:
+        why = f"{_UNLIKE} {', '.join(reference.unlike)}"
+        tries.stands[point] = replace(before, reference=None, why=why)
+    else:
+        tries.stands[point] = replace(before, reference=reference)
+    return True
 
 
 def _around(uninterrupted: Reference, controls: Reference) -> Reference:

@@ -1,8 +1,9 @@
 """What differs between runs of which nothing was changed: clocks, ids, random numbers.
 
 Two controls show it. A text that differs is cut into words, so that of ``order 4f1a… for Bob`` only
-the id is volatile and Bob is still compared. Volatile words are not compared by what they are but
-by which of them are equal to which, so that a second id where the first one belongs is noticed.
+the id is volatile and Bob is still compared. A time is one word, since its parts change now and
+then. Volatile words are not compared by what they are but by which of them are equal to which, so
+that a second id where the first one belongs is noticed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from typing import Final
 from keepset.codec import Path
 from keepset.prove.leaves import Leaf, Leaves
 
-_WORD: Final = re.compile(r"[0-9A-Za-z_]+|[^0-9A-Za-z_]+")
+_WORD: Final = re.compile(
+    r"""
+    [0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z_])  # a UUID
+    | [0-9]+(?:(?:[-.:,/+]|[T ](?=[0-9]{2}:))[0-9]+)*Z?(?![0-9A-Za-z_])   # a number, a time
+    | [0-9A-Za-z_]+
+    | [^0-9A-Za-z_]+
+    """,
+    re.VERBOSE,
+)
 _MADE_UP: Final = re.compile(r".*[0-9].*|[0-9a-f]{4,}|tmp\w{8}|\w{16,}", re.DOTALL)
 """Words that clocks, ids and random numbers are made of; a name or a sentence is none."""
 

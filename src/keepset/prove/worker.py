@@ -8,21 +8,26 @@ an outcome.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, Pipe
+from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from keepset.errors import KeepsetError
-from keepset.prove.crash import Crash, end
+from keepset.errors import KeepsetError, StoreError, UsageError
+from keepset.prove.crash import Crash, end, ended
 from keepset.prove.lives import Experiment, carry_out
 from keepset.prove.place import enter
 from keepset.prove.trials import Failure, Outcome, Trial
 from keepset.prove.warm import warm_up
 from keepset.store import open_store
+
+_KILLED: Final = signal.SIGKILL.name
 
 
 @dataclass(frozen=True)
@@ -30,27 +35,25 @@ class Order:
     """What a worker is told at its beginning.
 
     Attributes:
-        path: Where modules are looked for.
         make: Makes the experiment; can be pickled.
-        folder: Where trials have their folders.
+        folder: Where trials have their folders; the worker takes it away at its end.
         crash: Whether the first life of a trial ends by SIGKILL.
         timeout: Seconds after which a trial is given up.
-        quiet: Whether what the workflow prints is thrown away.
     """
 
-    path: tuple[str, ...]
     make: Callable[[], Experiment]
     folder: Path
     crash: bool
     timeout: float
-    quiet: bool
 
 
 def main(descriptor: int) -> None:
-    """Answer a parent until it hangs up."""
+    """Answer a parent until it hangs up, whatever ends it."""
     parent: Connection[Any, Any] = Connection(descriptor)
-    path, sent = parent.recv()
+    path, quiet, sent = parent.recv()
     sys.path[:] = path
+    if quiet:
+        _silence()
     try:
         order: Order = sent.load()
         experiment = order.make()
@@ -58,14 +61,32 @@ def main(descriptor: int) -> None:
     except KeepsetError as error:
         parent.send(error)
         return
+    except Exception as error:  # noqa: BLE001 - what a user's class does when it is made
+        parent.send(_unmade(error))
+        return
     parent.send(None)
-    if order.quiet:
-        _silence()
     try:
         while True:
-            parent.send(_supervised(order, experiment, parent.recv()))
-    except (EOFError, BrokenPipeError):
+            trial = parent.recv()
+            answer = _supervised(order, experiment, trial, parent)
+            if isinstance(answer, Outcome) and answer.failure == Failure(_KILLED):
+                # Most likely not by the workflow but for want of memory.
+                answer = _supervised(order, experiment, trial, parent)
+            parent.send(answer)
+    except (EOFError, OSError):
         return
+    finally:
+        shutil.rmtree(order.folder, ignore_errors=True)
+        with suppress(OSError):  # another worker still has its folder there
+            order.folder.parent.rmdir()
+
+
+def _unmade(error: Exception) -> UsageError:
+    return UsageError(
+        f"another process cannot make what is to be proven: {type(error).__name__}",
+        code="prove.elsewhere",
+        hint="Let its input be made of classes of a module's top level, or name it: MODULE:NAME.",
+    )
 
 
 def _silence() -> None:
@@ -75,37 +96,68 @@ def _silence() -> None:
     os.close(nothing)
 
 
-def _supervised(order: Order, experiment: Experiment, trial: Trial) -> Outcome:
-    """Carry a trial out in a process of its own, in an empty folder, for a limited time."""
+def _supervised(
+    order: Order, experiment: Experiment, trial: Trial, parent: Connection[Any, Any]
+) -> Outcome | KeepsetError:
+    """Carry a trial out in a process of its own, in an empty folder, for a limited time.
+
+    Raises:
+        EOFError: The parent has hung up; nothing of the trial is left.
+    """
     ours, theirs = Pipe(duplex=False)
     child = os.fork()
     if child == 0:
         os.setsid()
         ours.close()
-        end(lambda: theirs.send(_trial(order, experiment, trial)))
+        parent.close()  # or nobody would notice the end of this worker while the trial lives
+        end(lambda: theirs.send(_answer(order, experiment, trial)))
     theirs.close()
+    answer: Outcome | KeepsetError | None = None
     try:
-        if not ours.poll(order.timeout):
+        parent.send(child)
+        ready = wait([ours, parent], order.timeout)
+        if parent in ready:
+            raise EOFError
+        if not ready:
             return Outcome(failure=Failure("timeout"))
-        outcome: Outcome = ours.recv()
-    except EOFError:
-        return Outcome(failure=Failure("exit"))
-    else:
-        return outcome
+        with suppress(EOFError):
+            answer = ours.recv()
     finally:
         ours.close()
-        _reap(child)
+        status = _reap(child)
+    return answer or Outcome(failure=Failure(ended(status)))
 
 
-def _reap(child: int) -> None:
-    """End a trial's process and all that it has begun."""
+def _reap(child: int) -> int:
+    """End a trial's process and all that it has begun; give how it ended."""
+    end_group(child)
+    return os.waitpid(child, 0)[1]
+
+
+def end_group(child: int) -> None:
+    """Kill a process and its group; one that is ending by itself does so as it would."""
     try:
         os.killpg(child, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # it ended before it had a group of its own
+        with suppress(ProcessLookupError):  # it has no group of its own yet, or is gone
+            os.kill(child, signal.SIGKILL)
     except PermissionError:
         os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+
+
+def _answer(order: Order, experiment: Experiment, trial: Trial) -> Outcome | KeepsetError:
+    try:
+        return _trial(order, experiment, trial)
+    except KeepsetError as error:
+        return error
+    except Exception as error:  # noqa: BLE001 - it must not pass for what the workflow does
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return StoreError(
+            f"a trial failed outside of the workflow with {type(error).__name__} "
+            f"at {Path(frame.filename).name}:{frame.lineno}",
+            code="prove.trial",
+            hint="Look at the room for temporary files; else it is a bug in keepset.",
+        )
 
 
 def _trial(order: Order, experiment: Experiment, trial: Trial) -> Outcome:

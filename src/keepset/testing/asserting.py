@@ -8,7 +8,7 @@ from typing import Any
 
 from keepset.prove.findings import findings
 from keepset.prove.proof import Proof, Proven
-from keepset.testing.proving import AUTO, Given, Options, prove
+from keepset.testing.proving import AUTO, Given, Options, answers_of, inputs_of, prove
 
 
 def assert_resumes(  # noqa: PLR0913 - as `prove`
@@ -16,7 +16,7 @@ def assert_resumes(  # noqa: PLR0913 - as `prove`
     input: Any = None,  # noqa: A002 - as `prove`
     *,
     turns: Sequence[Any] = (),
-    answers: Sequence[Any] = (),
+    answers: Sequence[Any] | str = (),
     world: Callable[[], object] | str | None = None,
     observe: Callable[[], object] | str | None = None,
     between: Callable[[], object] | str | None = None,
@@ -26,7 +26,7 @@ def assert_resumes(  # noqa: PLR0913 - as `prove`
 
     Args:
         target: See `keepset.testing.prove`, as for all others.
-        input: What the run begins with.
+        input: What the run begins with, or the name of that.
         turns: What it begins with turn after turn, instead.
         answers: What a human answers, in order.
         world: Makes the outside world before a trial.
@@ -55,7 +55,7 @@ def assert_resumes(  # noqa: PLR0913 - as `prove`
     )
     wrong = list(complaints(proof))
     if wrong:
-        given = Given(target, world, observe, between)
+        given = Given(target, world, observe, between, inputs_of(input, turns), answers_of(answers))
         raise AssertionError("\n".join([*wrong, "", f"To see it: {command(given, how)}"]))
     return proof
 
@@ -86,16 +86,21 @@ def _unclear(proof: Proof) -> Iterator[str]:
                 break
 
 
-def command(given: Given, options: Options, *, input: str = "INPUT.json") -> str:  # noqa: A002 - as `prove`
+def command(given: Given, options: Options) -> str:
     """Write the command line that proves the same.
+
+    What a run begins with is no part of it: it may be personal. A file stands in its place, unless
+    it has a name.
 
     Args:
         given: What is proven; what has no name is left for the reader to name.
         options: How.
-        input: What to name as the input.
     """
     names = given.names()
-    words = ["keepset", "prove", names["target"] or "MODULE:NAME", "--input", input]
+    words = ["keepset", "prove", names["target"] or "MODULE:NAME"]
+    for option, value in {"input": given.inputs, "answers": given.answers}.items():
+        if value:
+            words += [f"--{option}", value if isinstance(value, str) else f"{option.upper()}.json"]
     for option in ("world", "observe", "between"):
         if getattr(given, option) is not None:
             words += [f"--{option}", names[option] or "MODULE:NAME"]

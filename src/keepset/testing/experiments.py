@@ -41,11 +41,20 @@ class Recipe:
         """
         return Experiment(
             target=target_of(load(self.target)),
-            script=Script(_several(self.inputs), _several(self.answers)),
+            script=scripted(self.inputs, self.answers),
             world=_function("world", self.world),
             observe=_function("observe", self.observe),
             between=_function("between", self.between),
         )
+
+
+def scripted(inputs: tuple[Any, ...] | str, answers: tuple[Any, ...] | str) -> Script:
+    """Give what comes from outside, where parts of it may be named.
+
+    Raises:
+        UsageError: A name cannot be found.
+    """
+    return Script(_several(inputs), _several(answers))
 
 
 def _several(given: tuple[Any, ...] | str) -> tuple[Any, ...]:

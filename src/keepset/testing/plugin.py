@@ -20,10 +20,9 @@ from typing import Any
 
 import pytest
 
-from keepset.prove.ports import Script
 from keepset.prove.search import Looked
 from keepset.testing.asserting import command, complaints
-from keepset.testing.proving import Given, Options, Prover
+from keepset.testing.proving import Given, Options, Prover, answers_of, inputs_of
 
 MARKER = "keepset_resumes"
 _ARGUMENT = "resumed"
@@ -92,16 +91,15 @@ class _Provers:
         input: Any = None,  # noqa: A002 - the same
         *,
         turns: Sequence[Any] = (),
-        answers: Sequence[Any] = (),
+        answers: Sequence[Any] | str = (),
         world: Any = None,
         observe: Any = None,
         between: Any = None,
         options: Options | None = None,
     ) -> _Marked:
-        given = Given(target, world, observe, between)
+        given = Given(target, world, observe, between, inputs_of(input, turns), answers_of(answers))
         how = options or Options(jobs=1)
-        script = Script(tuple(turns) or (() if input is None else (input,)), tuple(answers))
-        prover = self._ends.enter_context(given.prover(script, how))
+        prover = self._ends.enter_context(given.prover(how))
         return _Marked(given, how, prover, prover.look())
 
     def close(self) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from keepset.errors import UsageError
 from keepset.prove.flow import Search
@@ -17,7 +19,8 @@ from keepset.prove.processes import Told, workers
 from keepset.prove.proof import Proof
 from keepset.prove.search import Looked, look, measure
 from keepset.prove.tries import Question
-from keepset.testing.experiments import Recipe
+from keepset.prove.workflows import WorkflowTarget
+from keepset.testing.experiments import Recipe, scripted
 from keepset.testing.references import load, reference_of
 from keepset.testing.targets import target_of
 
@@ -69,16 +72,27 @@ class Prover:
         """Take what is proven, how, and what carries it out.
 
         Raises:
-            UsageError: ``prove.field`` for a name that is no field's, ``prove.pin`` or
-                ``prove.pin-clock``.
+            UsageError: ``prove.field`` for a name that is no field's, ``prove.turns`` for more
+                inputs than a workflow takes, ``prove.pin`` or ``prove.pin-clock``.
         """
         self._target = experiment.target
+        self._require_one_turn(experiment.script)
         self._options = options
         self._carrier = carrier
         self._outputs = self._known(options.outputs) or self._target.outputs
         self._fields = self._known(options.fields)
         self._auto = AUTO in options.pins
         self._pins = () if self._auto else require_pins(options.pins)
+
+    def _require_one_turn(self, script: Script) -> None:
+        is_one = len(script.inputs) <= 1 and not script.answers
+        if is_one or not isinstance(self._target, WorkflowTarget):
+            return
+        raise UsageError(
+            f"{self._target.name} takes one input and no answers",
+            code="prove.turns",
+            hint="Write the input as one mapping of fields; turns and answers are for graphs.",
+        )
 
     def _known(self, named: Sequence[str]) -> frozenset[str]:
         unknown = [name for name in named if name not in self._target.fields]
@@ -162,7 +176,7 @@ def prove(  # noqa: PLR0913 - what is proven and the world around it; all but tw
     input: Any = None,  # noqa: A002 - the field's own word
     *,
     turns: Sequence[Any] = (),
-    answers: Sequence[Any] = (),
+    answers: Sequence[Any] | str = (),
     world: Callable[[], object] | str | None = None,
     observe: Callable[[], object] | str | None = None,
     between: Callable[[], object] | str | None = None,
@@ -176,9 +190,9 @@ def prove(  # noqa: PLR0913 - what is proven and the world around it; all but tw
     Args:
         target: A `keepset.Workflow`, a LangGraph graph or builder, a function that makes one, or
             the name of any of these, ``MODULE:NAME``.
-        input: What the run begins with.
+        input: What the run begins with, or the name of that, ``MODULE:NAME``.
         turns: What it begins with turn after turn, instead, for a host that takes several.
-        answers: What a human answers, in order.
+        answers: What a human answers, in order; or the name of that.
         world: Makes the outside world before a trial, in the current folder, which is empty.
         observe: Gives what happened outside, as plain data.
         between: Changes the world between the end of one life and the next.
@@ -189,11 +203,24 @@ def prove(  # noqa: PLR0913 - what is proven and the world around it; all but tw
             killed and others cannot import the target.
         StoreError: ``prove.worker`` where a process dies that carries out trials.
     """
-    inputs = tuple(turns) or (() if input is None else (input,))
-    script = Script(inputs, tuple(answers))
-    given = Given(target, world, observe, between)
-    with given.prover(script, options or Options()) as found:
+    given = Given(target, world, observe, between, inputs_of(input, turns), answers_of(answers))
+    with given.prover(options or Options()) as found:
         return found.measure(found.look())
+
+
+_NAME: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+def inputs_of(input: Any, turns: Sequence[Any]) -> tuple[Any, ...] | str:  # noqa: A002 - as `prove`
+    """Give what a run begins with turn after turn, or the name of that."""
+    if isinstance(input, str) and _NAME.fullmatch(input):
+        return input
+    return tuple(turns) or (() if input is None else (input,))
+
+
+def answers_of(answers: Sequence[Any] | str) -> tuple[Any, ...] | str:
+    """Give what a human answers, or the name of that."""
+    return answers if isinstance(answers, str) else tuple(answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,22 +231,25 @@ class Given:
     world: Callable[[], object] | str | None = None
     observe: Callable[[], object] | str | None = None
     between: Callable[[], object] | str | None = None
+    inputs: tuple[Any, ...] | str = ()
+    answers: tuple[Any, ...] | str = ()
 
     @contextmanager
-    def prover(self, script: Script, options: Options) -> Iterator[Prover]:
+    def prover(self, options: Options) -> Iterator[Prover]:
         """Prove it in other processes where they can import it, and else here."""
-        recipe = self.recipe(script)
+        recipe = self.recipe()
         if recipe is not None:
             with prover(recipe, options) as found:
                 yield found
             return
         if options.crash:
             raise UsageError(
-                "the workflow cannot be imported by another process",
+                "the workflow or its input cannot be imported by another process",
                 code="prove.crash",
                 hint="Move it, and what makes and observes the world, to a module's top level.",
             )
         functions = [_loaded(one) for one in (self.world, self.observe, self.between)]
+        script = scripted(self.inputs, self.answers)
         experiment = Experiment(target_of(_loaded(self.target)), script, *functions)
         yield Prover(experiment, options, Here(experiment))
 
@@ -228,13 +258,23 @@ class Given:
         given = {name: getattr(self, name) for name in ("target", "world", "observe", "between")}
         return {k: None if one is None else reference_of(one) for k, one in given.items()}
 
-    def recipe(self, script: Script) -> Recipe | None:
-        """Name what is given; None where something has no name."""
+    def recipe(self) -> Recipe | None:
+        """Name what is given; None where something has no name that means the same elsewhere."""
         names = self.names()
         target = names.pop("target")
         if target is None or any(getattr(self, k) is not None and not names[k] for k in names):
             return None
-        return Recipe(target, script.inputs, script.answers, **names)
+        found = Recipe(target, self.inputs, self.answers, **names)
+        return found if _is_portable(found) else None
+
+
+def _is_portable(recipe: Recipe) -> bool:
+    """Say whether another process can read what the run begins with."""
+    try:
+        data = pickle.dumps(recipe)
+    except Exception:  # noqa: BLE001 - pickle raises whatever a user's class does
+        return False
+    return b"__main__" not in data  # a class of the program itself, which is another one there
 
 
 def _loaded(named: Any) -> Any:
