@@ -282,7 +282,7 @@ def hostile() -> Proof:
 
 
 @cache
-def wide(steps: int = 30, fields: int = 24) -> Proof:
+def wide(steps: int = 22, fields: int = 6) -> Proof:
     """Many fields and many points: each field is read at one step."""
     names = {f"a_field_with_a_rather_long_name_{n}": int for n in range(fields)}
     state: Any = _typed("Wide", names)
