@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
-import keepset as ks
 from keepset.contracts import contract_of
 from keepset.prove.recommend import Recommendation, recommended
 from tests.cli.prove import flows
@@ -53,11 +52,6 @@ def test_what_is_inconclusive_is_left_alone() -> None:
     assert of("unrepeatable", flows.Dice) == {}
 
 
-class Needing(TypedDict):
-    secret: Annotated[str, ks.Keep()]
-    db: object
-
-
 def test_a_reason_is_one_line_whatever_a_field_is_called() -> None:
     proof = flows.hostile()
     fields = contract_of(flows.Walk).fields
@@ -65,3 +59,11 @@ def test_a_reason_is_one_line_whatever_a_field_is_called() -> None:
     for one in recommended(proof, named).values():
         assert one.reason.isprintable()
         assert "#" not in one.reason
+
+
+def test_a_field_that_no_checkpoint_takes_and_a_resume_needs_wants_to_be_made_again() -> None:
+    given = of("locked", flows.Walk)["lock"]
+    assert given.rule == ""
+    assert given.reason == (
+        "needed after make: KeyError in use, and no checkpoint can hold it: declare Reopen(factory)"
+    )

@@ -86,10 +86,10 @@ def _needed(one: FieldProof, field: Field) -> tuple[str, str] | None:
     why = f"needed {_at(one.first)}"
     if field.declared and isinstance(field.rule, Keep) and not one.stuck:
         return None
-    if one.stuck or _is_live(one):
-        return "", f"{why}, and no checkpoint can hold it: declare Reopen(factory)"
     if _is_secret(one):
         return "", f"{why}, and a secret: declare Secret(reference)"
+    if one.stuck or _is_live(one):
+        return "", f"{why}, and no checkpoint can hold it: declare Reopen(factory)"
     if isinstance(field.rule, Keep | Drop):
         return "Keep()", _required(one) or why
     return "", f"{why}, and {one.rule} does not bring it back: mend it, or declare Keep()"
@@ -128,6 +128,8 @@ def _is_live(one: FieldProof) -> bool:
 
 
 def _is_secret(one: FieldProof) -> bool:
+    if reasons.is_secret(one.stuck):
+        return True
     return one.judged is not None and not one.judged.keep and reasons.is_secret(one.judged.reason)
 
 

@@ -27,7 +27,7 @@ def proven(experiment: Experiment, outputs: tuple[str, ...] = ()) -> Proof:
     """Carry a whole proof out, in this process."""
     target = experiment.target
     rules = {name: field.rule for name, field in target.fields.items()}
-    search = _whole(Question(target.name, rules, frozenset(outputs)))
+    search = _whole(Question(target.name, rules, frozenset(outputs), carries=True))
     try:
         batch = next(search)
         while True:
