@@ -99,9 +99,8 @@ class GraphTarget:
         """
         graph = self._made()
         graphs = graphs_of(graph)
-        unsaved = [name for name in graphs if name and _is_unsaved(name, graphs)]
         carried = Carried(self._fields)
-        points = Points(watch, Course(life), unsaved, carried.live)
+        points = Points(watch, Course(life), carried.live)
         saver = ProvingSaver(life.store, types=self._types)
         saver.points, saver.carried = points, carried
         rules = LifeRules(self._fields, graph, life.rules)
@@ -193,13 +192,6 @@ def _outputs(graph: Graph) -> Iterator[str]:
     output = getattr(builder, "output_schema", None)
     if builder is not None and output is not None and output is not builder.state_schema:
         yield from builder.schemas.get(output, ())
-
-
-def _is_unsaved(namespace: str, graphs: Mapping[str, Any]) -> bool:
-    """Tell whether a graph inside, or one around it, was compiled without checkpoints."""
-    parts = namespace.split("|")
-    above = ("|".join(parts[:count]) for count in range(1, len(parts) + 1))
-    return any(getattr(graphs.get(name), "checkpointer", None) is False for name in above)
 
 
 def _pauses(graph: Any) -> bool:

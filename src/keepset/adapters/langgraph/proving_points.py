@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -52,15 +52,12 @@ class Points:
         structure: Gives the graph of a namespace, without the ids of tasks.
     """
 
-    def __init__(
-        self, watch: Watch, course: Course, unsaved: Collection[str], live: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, watch: Watch, course: Course, live: Mapping[str, Any]) -> None:
         """Begin a life.
 
         Args:
             watch: Hears of steps and points.
             course: How far the script is.
-            unsaved: Namespaces of graphs inside that have no checkpoints.
             live: What is in no checkpoint, as it is when one lands.
         """
         self.watch = watch
@@ -68,7 +65,6 @@ class Points:
         self.asked: list[str] = []
         self.structure: Callable[[str], Structure | None] = lambda _: None
         self._live = live
-        self._unsaved = frozenset(unsaved)
         self._supersteps: dict[tuple[str, str], Superstep] = {}
         self._by_task: dict[str, Superstep] = {}
         self._lock = threading.RLock()
@@ -83,14 +79,17 @@ class Points:
             place: The node, with those before it that it lies in (``node|inner``).
             bound: Its runnable.
         """
-        saved = place.rpartition("|")[0] not in self._unsaved
-        return Step(dotted(place), bound, self, saved=saved)
+        return Step(dotted(place), bound, self)
 
     def superstep(self, namespace: str, checkpoint: str) -> Superstep:
         """Give the tasks after a checkpoint, which may be on its way."""
         return self._supersteps.setdefault((namespace, checkpoint), Superstep())
 
     # --- checkpoints ------------------------------------------------------------------------------
+
+    def knows(self, namespace: str) -> bool:
+        """Tell whether a graph is known whose checkpoints lie in a namespace."""
+        return self.structure(without_tasks(namespace)) is not None
 
     def next(self, namespace: str, checkpoint: Mapping[str, Any], step: int) -> list[Next]:
         """Give the tasks that are next at a checkpoint, in the order in which they run here."""

@@ -169,7 +169,9 @@ class Play:
         if any(channel not in WRITES_IDX_MAP for channel, _ in own):
             return []
         asked = [one.id for channel, value in own if channel == _INTERRUPT for one in value]
-        inner: CheckpointTuple | None = (yield Look(task.inside)) if asked else None
+        inner: CheckpointTuple | None = None
+        if asked and self._points.knows(task.inside):
+            inner = yield Look(task.inside)
         if inner is None:
             return asked
         within: list[str] = []

@@ -20,11 +20,14 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.pregel import Pregel
 
+from keepset.adapters.langgraph.binding import is_bound
+
 if TYPE_CHECKING:
     from keepset.adapters.langgraph.proving_points import Points
 
 TASK: Final = "__pregel_task_id"
 _CALL: Final = "__pregel_call"
+_DURABILITY: Final = "__pregel_durability"
 _MAP: Final = "checkpoint_map"
 _PATIENCE: Final = 30.0
 """Seconds after which a task begins out of turn: one before it was never begun by LangGraph."""
@@ -84,23 +87,20 @@ def done(future: Future[None] | None) -> None:
 class Step(Runnable[Any, Any]):
     """A node's runnable that waits for its turn and says when it begins."""
 
-    def __init__(
-        self, label: str, bound: Runnable[Any, Any], points: Points, *, saved: bool
-    ) -> None:
+    def __init__(self, label: str, bound: Runnable[Any, Any], points: Points) -> None:
         """Watch a node.
 
         Args:
             label: What a person calls it.
             bound: Its runnable.
             points: Hears of it.
-            saved: Whether its graph has checkpoints.
         """
         self.name = getattr(bound, "name", None)
         self.bound = bound
         self._label = label
         self._points = points
-        self._is_saved = saved
-        self._is_graph = isinstance(bound, Pregel)  # then its nodes speak for themselves
+        self._is_graph = is_bound(bound)  # then its nodes speak for themselves
+        self._is_unsaved = isinstance(bound, Pregel) and bound.checkpointer is False
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
         """Run the node once it is its turn."""
@@ -120,8 +120,7 @@ class Step(Runnable[Any, Any]):
             return await self.bound.ainvoke(input, self._seen(config), **kwargs)
 
     def _before(self, configurable: Mapping[str, Any]) -> Iterator[Future[None]]:
-        if self._is_saved:
-            yield from self._superstep(configurable).before(configurable.get(TASK, ""))
+        return self._superstep(configurable).before(configurable.get(TASK, ""))
 
     def _superstep(self, configurable: Mapping[str, Any]) -> Superstep:
         namespace = str(configurable.get("checkpoint_ns") or "").rpartition("|")[0]
@@ -151,8 +150,13 @@ class Step(Runnable[Any, Any]):
         superstep.left(task)
 
     def _seen(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        """Give a config in which the functional API's tasks say that they begin, too."""
+        """Give a config in which the functional API's tasks say that they begin, too.
+
+        A graph without checkpoints that is to wait for them does not run in LangGraph.
+        """
         configurable = _configurable(config)
+        if config is not None and self._is_unsaved:
+            return {**config, "configurable": {**configurable, _DURABILITY: "async"}}
         call = configurable.get(_CALL)
         if config is None or call is None or self._is_graph:
             return config

@@ -103,7 +103,7 @@ class Logged(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
 
 
-def writer(name: str, *, asks: bool = False) -> Any:
+def writer(name: str, *, asks: bool = False, **options: Any) -> Any:
     """Make a graph that writes a draft and then logs it, asking before if it is to."""
 
     def polish(state: Inner) -> Inner:
@@ -114,7 +114,7 @@ def writer(name: str, *, asks: bool = False) -> Any:
     builder = of(Inner, write, output_schema=Logged)
     builder.add_edge(START, "write")
     builder.add_edge("write", "polish")
-    return builder.compile()
+    return builder.compile(**options)
 
 
 def inside(*, asks: bool = False, names: tuple[str, ...] = ("one", "two")) -> Any:

@@ -101,6 +101,32 @@ def test_a_graph_that_pauses_without_asking_goes_on() -> None:
     assert proof.outcome("after find").steps == (("find",), ("check",), ("answer",))
 
 
+def around(inner: Any) -> Any:
+    """Make a graph with a node that is, or calls, a graph."""
+    builder = graphs.of(Ask, {"find": graphs.find, "inner": inner, "answer": graphs.answer})
+    for edge in ((START, "find"), ("find", "inner"), ("inner", "answer")):
+        builder.add_edge(*edge)
+    return builder
+
+
+def test_a_graph_inside_without_checkpoints_has_no_points() -> None:
+    proof = Proof(lambda: around(graphs.writer("one", checkpointer=False)), HI)
+    assert proof.points() == ["after input", "after find", "after inner"]
+    assert proof.outcome().steps == (("find",), ("inner",), ("answer",))
+    assert proof.wrong_at("ids") == ["after find", "after inner"]
+
+
+def test_a_graph_that_a_function_calls_is_answered() -> None:
+    inner = graphs.writer("one", asks=True)
+
+    def calling(state: Ask) -> Ask:
+        return {"log": inner.invoke({"question": state["question"]})["log"]}
+
+    proof = Proof(lambda: around(calling), HI, answers=("yes",))
+    assert proof.points() == ["after input", "after find", "at question in inner", "after inner"]
+    assert texts(proof.outcome("at question in inner"), "log")[1] == "one on hi yes"
+
+
 def test_what_runs_side_by_side_runs_in_the_same_order_each_time() -> None:
     seen: list[str] = []
 
