@@ -29,7 +29,7 @@ MAKER = Maker(7)
 SECRETS = [
     *(make(MAKER) for make in KINDS.values()),
     *("".join(make(MAKER)) for make in CARRIED.values()),
-    *(f"{name}{sign}{MAKER.of('abcdef0123456789', 24)}" for name in NAMED for sign in "=:"),
+    *(f"{n}{sign}{MAKER.of(letters, size)}" for n, letters, size in NAMED for sign in "=:"),
     *("YS1rbm93bi12YWx1ZQ", "a-known-value", "/scratch/x", "file:///scratch/x", "C:\\Temp\\x"),
 ]
 HARMLESS = [text for _, text in islice(harmless(3), 60) if isinstance(text, str)]

@@ -12,7 +12,7 @@ from itertools import accumulate
 from operator import sub
 from typing import Any
 
-from keepset.codec import Codec
+from keepset.codec import Codec, pack_plain
 from keepset.errors import DecodeError
 from keepset.plan.digests import check_segment, check_step, damaged, place, segment_digest
 from keepset.plan.rows import HEADER, SegmentRow, StepRow
@@ -79,7 +79,7 @@ class PackedHeaders:
             [row.metadata for row in rows],
             {name: seqs[-1] - seq for name, seq in self.changed.items()},
         ]
-        data = frame(_PLAIN.pack(columns), compressed=compressed)
+        data = frame(pack_plain(columns), compressed=compressed)
         return signed(SegmentRow(HEADER, seqs[0], seqs[-1], seqs[0], seqs[0], data, b""))
 
 

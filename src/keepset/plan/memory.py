@@ -100,6 +100,7 @@ class LineMemory(NamedTuple):
         packs: The newest segments of those that are.
         whole: Whether the next save must hold every field whole.
         blobs: Digests of the large values that this writer knows to be stored.
+        weight: Bytes that the memory takes, nearly; None where it has to be added up.
     """
 
     line: int | None = None
@@ -111,10 +112,13 @@ class LineMemory(NamedTuple):
     packs: Packs = NO_PACKS
     whole: bool = False
     blobs: frozenset[bytes] = frozenset()
+    weight: int | None = None
 
     @property
     def size(self) -> int:
         """Bytes that the memory takes, nearly."""
+        if self.weight is not None:
+            return self.weight
         fields = total(self.fields, attrgetter("size"))
         return fields + sum([step.memory for step in self.tail]) + self.packs.memory
 

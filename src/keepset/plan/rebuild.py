@@ -172,4 +172,6 @@ def branch_off(memory: LineMemory, line: int | None, depth: int) -> LineMemory:
         line: The backend's number of the new line; None where its first save makes it.
         depth: See `LineRow.depth`.
     """
-    return memory._replace(line=line, head=0, tail=(), packs=NO_PACKS, whole=depth == 0)
+    return memory._replace(
+        line=line, head=0, tail=(), packs=NO_PACKS, whole=depth == 0, weight=None
+    )

@@ -14,7 +14,7 @@ from keepset.plan.packing import is_full, pack_segments
 from keepset.plan.pictured import shown
 from keepset.plan.recorder import Recorder
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
-from keepset.plan.steps import Difference, join_changes, remembered
+from keepset.plan.steps import Difference, TailStep, join_changes, remembered
 from keepset.scan import Finding
 
 LARGE_CONTENT = 4096
@@ -115,18 +115,32 @@ def _lay(
     bare = StepRow(*head, header.metadata, b"", digest)
     segments, memory = _packed(memory, compressed=recorder.compressed)
     until = recorder.memory.tail[-1].row.seq if segments else 0
+    fresh = remembered(bare, differences)
     after = LineMemory(
         line=memory.line,
         seq=step.seq,
         head=step.seq,
         checkpoint=step.checkpoint,
         fields=fields,
-        tail=(*memory.tail, remembered(bare, differences)),
+        tail=(*memory.tail, fresh),
         packs=memory.packs,
         blobs=memory.blobs | recorder.large.refs if recorder.large.refs else memory.blobs,
+        weight=_heavier(memory, fields, fresh),
     )
+    after = after if after.weight is not None else after._replace(weight=after.size)
     blobs = tuple(recorder.large.rows.values())
     return Recorded(step, segments, until, blobs, after, tuple(recorder.findings))
+
+
+def _heavier(before: LineMemory, fields: Mapping[str, FieldMemory], fresh: TailStep) -> int | None:
+    """Add what a step has changed to the weight of a memory; None where all is to be added up."""
+    if before.weight is None:
+        return None
+    weight = before.weight + fresh.memory
+    for name in fresh.changes:
+        known = before.fields.get(name)
+        weight += fields[name].size - (known.size if known else 0)
+    return weight
 
 
 def _packed(memory: LineMemory, *, compressed: bool) -> tuple[tuple[SegmentRow, ...], LineMemory]:
@@ -134,4 +148,4 @@ def _packed(memory: LineMemory, *, compressed: bool) -> tuple[tuple[SegmentRow, 
     if not is_full(memory.tail):
         return (), memory
     segments, packs = pack_segments(memory.tail, memory.packs, compressed=compressed)
-    return segments, memory._replace(tail=(), packs=packs)
+    return segments, memory._replace(tail=(), packs=packs, weight=None)
