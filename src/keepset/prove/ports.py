@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from keepset.codec import Codec
-from keepset.contracts import Field, Rule
+from keepset.contracts import Contract, Field, Rule
 from keepset.prove.watch import Watch
 from keepset.store import Store
 
@@ -64,6 +64,7 @@ class Target(Protocol):
             node's name and a dot before it where the outer state has no field of that name.
         outputs: The fields that the host itself says a caller reads; empty where it says nothing.
         codec: Knows the classes of the values.
+        contract: That of the outer state, as it is declared.
         carries: Whether `live` shows the whole state at each point, so that what no checkpoint
             takes can be handed to the next life in the same process.
     """
@@ -86,6 +87,11 @@ class Target(Protocol):
     @property
     def codec(self) -> Codec:
         """Knows the classes of the values."""
+        ...
+
+    @property
+    def contract(self) -> Contract:
+        """The contract of the outer state."""
         ...
 
     @property

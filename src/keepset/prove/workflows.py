@@ -25,18 +25,18 @@ class WorkflowTarget:
     def __init__(self, make: Callable[[], Workflow]) -> None:
         """Take what makes the workflow; it is made once to look at it."""
         self._make = make
-        self._contract: Contract = make().contract
-        self.codec: Codec = codec_of(self._contract)
+        self.contract: Contract = make().contract
+        self.codec: Codec = codec_of(self.contract)
 
     @property
     def name(self) -> str:
         """The name of its contract."""
-        return self._contract.name
+        return self.contract.name
 
     @property
     def fields(self) -> Mapping[str, Field]:
         """The fields of its state."""
-        return self._contract.fields
+        return self.contract.fields
 
     @property
     def outputs(self) -> frozenset[str]:

@@ -66,7 +66,11 @@ class Carrier(Protocol):
 
 
 class Prover:
-    """Looks at a workflow, and then measures it."""
+    """Looks at a workflow, and then measures it.
+
+    Attributes:
+        experiment: What is proven.
+    """
 
     def __init__(self, experiment: Experiment, options: Options, carrier: Carrier) -> None:
         """Take what is proven, how, and what carries it out.
@@ -75,6 +79,7 @@ class Prover:
             UsageError: ``prove.field`` for a name that is no field's, ``prove.turns`` for more
                 inputs than a workflow takes, ``prove.pin`` or ``prove.pin-clock``.
         """
+        self.experiment = experiment
         self._target = experiment.target
         self._require_one_turn(experiment.script)
         self._options = options

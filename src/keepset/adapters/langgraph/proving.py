@@ -18,7 +18,7 @@ from keepset.adapters.langgraph.proving_script import Act, Acts, Course, Look, P
 from keepset.adapters.langgraph.threads import registry
 from keepset.adapters.langgraph.types import host_types
 from keepset.codec import Codec
-from keepset.contracts import Field
+from keepset.contracts import Contract, Field
 from keepset.prove.ports import Life
 from keepset.prove.watch import Watch
 
@@ -78,6 +78,11 @@ class GraphTarget:
     def outputs(self) -> frozenset[str]:
         """The fields of its output schema, where it was given one."""
         return self._outputs
+
+    @property
+    def contract(self) -> Contract:
+        """The rules of the outer graph's channels."""
+        return self._fields.contracts[""]
 
     @property
     def carries(self) -> bool:

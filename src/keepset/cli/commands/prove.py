@@ -12,6 +12,7 @@ from keepset.cli import output
 from keepset.cli.app import FINDINGS
 from keepset.cli.aside import printing_aside
 from keepset.cli.counts import counted
+from keepset.cli.prove.contract import IN_PLACE, write_contract
 from keepset.cli.prove.given import given_by
 from keepset.cli.prove.junit import junit
 from keepset.cli.prove.page import page
@@ -33,6 +34,7 @@ Examples:
   keepset prove app.flow:build --input ticket.json --output answer
   keepset prove app.flow:build --input app.flow:INPUT --observe app.checks:ledger --crash
   keepset prove app.flow:build --input '{"question": "Why?"}' --field docs --at "after find"
+  keepset prove app.flow:build --input app.flow:INPUT --output answer --write-contract
 
 \b
 Exit codes:
@@ -90,6 +92,15 @@ Exit codes:
 @click.option(
     "--junit", "xml", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML there."
 )
+@click.option(
+    "--write-contract",
+    "contract",
+    is_flag=False,
+    flag_value=IN_PLACE,
+    metavar="[FILE]",
+    help="Show what the class should declare, or write it out to a new file.",
+)
+@click.option("--apply", is_flag=True, help="With --write-contract: change the class's own module.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(**given: Any) -> int:
     """Say which fields a checkpoint needs, by resuming without them.
@@ -115,9 +126,14 @@ def command(**given: Any) -> int:
             output.note(_plan(looked, options))
             progress.plan(looked.planned)
             proof = proving.measure(looked, progress.told)
+            experiment = proving.experiment
     if given["dry_run"]:
         return _planned(looked, options, as_json=given["as_json"])
-    return _report(proof, given)
+    code = _report(proof, given)
+    if given["contract"] is not None:
+        inputs = experiment.script.inputs
+        write_contract(proof, experiment.target, inputs, given["contract"], apply=given["apply"])
+    return code
 
 
 def _options(given: dict[str, Any]) -> Options:

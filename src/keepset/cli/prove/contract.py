@@ -1,0 +1,97 @@
+"""Write what a proof recommends: into the class that declares the state, or to a new file."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from keepset.cli import output
+from keepset.cli.counts import counted
+from keepset.errors import UsageError
+from keepset.prove.recommend import Recommendation, recommended
+from keepset.prove.source import written
+from keepset.prove.written_out import written_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from keepset.prove.ports import Target
+    from keepset.prove.proof import Proof
+
+IN_PLACE = "in place"
+"""Stands for the class's own module."""
+
+
+def write_contract(
+    proof: Proof, target: Target, inputs: Sequence[Any], place: str, *, apply: bool
+) -> None:
+    """Write the recommended rules, or show what would be written.
+
+    Args:
+        proof: What was measured.
+        target: What was proven.
+        inputs: What a run begins with.
+        place: Path of a new file, or `IN_PLACE`.
+        apply: Whether the class's own module is changed; a new file is written at once.
+
+    Raises:
+        UsageError: ``source.…`` for what cannot be edited or written, ``prove.file-exists``.
+    """
+    given = {str(name) for one in inputs if isinstance(one, dict) for name in one}
+    fields = target.contract.fields
+    wanted = recommended(proof, {n: f for n, f in target.fields.items() if n in fields}, given)
+    if not proof.is_conclusive:
+        output.note("no contract is written: some of it could not be measured")
+    elif not wanted:
+        output.note("the contract is what the proof recommends: there is nothing to write")
+    elif place != IN_PLACE:
+        _to_new_file(Path(place), written_out(target.contract, wanted), wanted)
+    else:
+        _in_place(target, wanted, apply=apply)
+
+
+def _to_new_file(path: Path, text: str, wanted: Mapping[str, Recommendation]) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(
+            f"{path} is there already",
+            code="prove.file-exists",
+            hint="Name a new file for the contract, or take that one away.",
+        ) from error
+    output.note(f"{path}: written, with {counted(len(wanted), 'field')} declared otherwise")
+
+
+def _in_place(target: Target, wanted: Mapping[str, Recommendation], *, apply: bool) -> None:
+    state = target.contract.state
+    cls = getattr(state, "__origin__", state)
+    path = _module_of(cls)
+    before = path.read_bytes().decode("utf-8")
+    after = written(before, cls.__qualname__, wanted)
+    if apply:
+        path.write_bytes(after.encode("utf-8"))
+        output.note(f"{path}: {counted(len(wanted), 'field')} declared otherwise")
+        return
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), str(path), f"{path} (proposed)", lineterm=""
+    )
+    for line in lines:
+        output.note(line)
+    output.note("add --apply to write it")
+
+
+def _module_of(cls: Any) -> Path:
+    """Give the file that declares a class."""
+    module = sys.modules.get(cls.__module__)
+    file = inspect.getsourcefile(module) if module is not None else None
+    if file is None or not Path(file).is_file():
+        raise UsageError(
+            f"the module of {cls.__qualname__} has no file",
+            code="source.no-class",
+            hint="Write the contract to a new file: --write-contract state.py",
+        )
+    return Path(file)
