@@ -18,7 +18,7 @@ from keepset.plan.headers import read_seqs
 from keepset.plan.rows import SegmentRow
 from keepset.plan.steps import UNPACKED_LIMIT, unframe
 
-_CUT_FROM = 8 * 1024
+_CUT_FROM = 1024
 """Bytes of a segment from which on it is worth a look which of its differences are needed."""
 
 _PARTS = msgspec.msgpack.Decoder(tuple[list[int], int, list[msgspec.Raw]])
