@@ -1,1 +1,1 @@
-"""Other tools' stores, and ours, read as data: nothing in them is run, nothing in them is changed."""
+"""Stores of other tools, and ours, read as data: nothing in them is run or changed."""
