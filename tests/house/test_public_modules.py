@@ -58,5 +58,5 @@ def test_type_checkers_see_what_is_loaded_later() -> None:
     pytest.importorskip("langgraph")
     listed: list[str] = keepset.testing.__all__
     error: type[UsageError] = keepset.langgraph.NotInstalledError
-    assert listed == ["BackendContract"]
+    assert "BackendContract" in listed
     assert issubclass(error, ImportError)
