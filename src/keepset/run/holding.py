@@ -61,7 +61,7 @@ class Holding:
         held: Whether it has it.
         lost: Whether it had it and it was taken away, so that nothing more of it is stored.
         closing: Whether the execution is on its way to its end.
-        over: Whether it is at its end: what it still saves takes no lease, and minds that of others.
+        over: Whether it is at its end: what it still saves takes no lease, and minds others.
         ended: Is done once it has none any more.
     """
 

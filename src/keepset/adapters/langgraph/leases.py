@@ -8,11 +8,11 @@ does not come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from keepset.adapters.langgraph.address import Address
-from keepset.adapters.langgraph.executing import Execution, execution_of
+from keepset.adapters.langgraph.executing import execution_of
 from keepset.adapters.langgraph.taking import is_elsewhere
 from keepset.adapters.langgraph.threads import DURABILITY, Thread, Threads
 from keepset.errors import ConflictError
@@ -21,8 +21,9 @@ from keepset.plan.leasing import ReadLease
 from keepset.plan.requests import Flow, Wait
 from keepset.plan.rows import RunKey
 from keepset.run.holding import Holding
+from keepset.run.leasing import Leases
 
-_MOMENT: Final = 0.05
+_MOMENT: Final = 0.25
 """Seconds in which an event loop gets to the end of a call that nobody waits for any more."""
 
 _PATIENCE: Final = 30.0
@@ -69,23 +70,23 @@ def begin(threads: Threads, thread: Thread, config: Mapping[str, Any]) -> Flow[N
     try:
         yield from thread.writer.take(holding)
     except ConflictError as error:
-        here = threads.services.leases.here
-        ending = error.code == "run.leased" and (yield from _is_ending(execution, holding, here))
-        if not ending:
+        if error.code != "run.leased" or not execution.is_async:
+            raise
+        if not (yield from _is_ending(threads.services.leases, holding)):
             raise
         yield from thread.writer.take(holding)
 
 
-def _is_ending(
-    execution: Execution, own: Holding, here: Callable[[Lease], Holding | None]
-) -> Flow[bool]:
+def _is_ending(leases: Leases, own: Holding) -> Flow[bool]:
     """Wait for the end of another call in this process that is about to end.
 
     An event loop closes what an ``async for`` was left early with a moment later.
     """
     there: Lease | None = yield ReadLease(own.key)
-    other = here(there) if there and execution.is_async else None
-    if other is None:
+    if there is None or leases.is_gone(there):
+        return True
+    other = leases.here(there)
+    if other is None:  # it is in another process
         return False
     ended = other.ended
     done, _ = yield Wait(ended, _MOMENT)
