@@ -125,7 +125,7 @@ def _live(
         state = target.live(life, watch)
     except Halted:
         return ended(halted=True)
-    except (KeyboardInterrupt, GeneratorExit):
+    except KeyboardInterrupt:
         raise  # of whoever waits for the proof
     except BaseException as error:  # noqa: BLE001 - whatever a step raises is what is looked at
         return ended(failure=_failure(error, watch), unstorable=_unstorable(error, target))

@@ -93,8 +93,9 @@ class Workers:
         try:
             worker.send(trial)
             answer = worker.recv()
-            while isinstance(answer, int):  # the process that carries it out
-                child, answer = answer, worker.recv()
+            while isinstance(answer, int):
+                child = answer  # the process that carries it out
+                answer = worker.recv()
         except (EOFError, OSError) as error:
             if child is not None:
                 end_group(child)
