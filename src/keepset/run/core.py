@@ -147,6 +147,7 @@ class RunCore:
         if self._landing and memory.checkpoint == self._landing:
             # The last save was interrupted after it had landed.
             self._known = self._landing
+            self.holding.release()  # whatever it has done with the lease
             if isinstance(self._claim, Seen):
                 self._claim = seen
         if self._claim.incarnation not in (None, seen.incarnation):

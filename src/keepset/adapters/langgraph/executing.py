@@ -43,11 +43,11 @@ class Execution:
         self.handed = Handed()
         self.is_async = False
         self._refused: dict[tuple[str, str], KeepsetError] = {}
-        self._leased: dict[tuple[str, int], tuple[Holding, Services]] = {}
+        self._leased: dict[tuple[str, str, int], tuple[Holding, Services]] = {}
 
     def holding(self, thread: str, services: Services) -> Holding:
         """Give its lease of a thread, which it may have or not."""
-        key = (thread, id(services.leases))
+        key = (thread, services.tenant, id(services.leases))
         if key not in self._leased:
             run = RunKey(services.tenant, thread)
             fresh = services.leases.holding(run, is_open=False)
@@ -87,7 +87,7 @@ class Execution:
         Raises:
             KeepsetError: Why it was, or that the thread's lease was lost.
         """
-        for (leased, _), (holding, _) in list(self._leased.items()):
+        for (leased, *_), (holding, _) in list(self._leased.items()):
             if leased == thread:
                 holding.require()
         for (refused, around), error in list(self._refused.items()):

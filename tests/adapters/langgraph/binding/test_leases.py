@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypedDict
 
 import pytest
@@ -109,7 +110,7 @@ def test_of_two_calls_that_begin_a_thread_the_second_one_runs_no_node(
     payment = Payment()
     with ks.open("memory:") as store:
         graph = KeepsetSaver(store).bind(payment.compiled())
-        call = lambda: calls(graph, {}, durability=durability, later=later)  # noqa: E731 - one line
+        call = partial(calls, graph, {}, durability=durability, later=later)
         first = threading.Thread(target=call)
         first.start()
         assert payment.entered.wait(PATIENCE)
@@ -195,6 +196,17 @@ def apart(work: Callable[[], object]) -> None:
     thread.join()
     if failed:
         raise failed[0]
+
+
+def test_threads_of_one_name_of_two_tenants_have_a_lease_each() -> None:
+    with ks.open("memory:") as store:
+        one, two = KeepsetSaver(store), KeepsetSaver(store, tenant="two")
+        outer, inner = Payment(), Payment()
+        outer.waits = inner.waits = False
+        other = two.bind(inner.compiled())
+        outer.meanwhile = lambda: other.invoke({}, CONFIG)
+        assert one.bind(outer.compiled()).invoke({}, CONFIG)["paid"] == 1
+        assert (lease(store), lease(store.for_tenant("two"))) == ([None], [None])
 
 
 @pytest.mark.parametrize("bound", [True, False], ids=["bound", "not bound"])
