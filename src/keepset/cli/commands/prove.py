@@ -13,7 +13,7 @@ from keepset.cli.app import FINDINGS
 from keepset.cli.aside import printing_aside
 from keepset.cli.counts import counted
 from keepset.cli.prove.contract import IN_PLACE, write_contract
-from keepset.cli.prove.given import given_by
+from keepset.cli.prove.given import given_by, named, require_writable
 from keepset.cli.prove.junit import junit
 from keepset.cli.prove.page import page
 from keepset.cli.prove.progress import showing
@@ -111,6 +111,8 @@ def command(**given: Any) -> int:
     has a process, an empty current folder and a store of its own; what your code does elsewhere
     it does again and again, so let it meet a world of its own, made by --world.
     """
+    for option, path in {"--html": given["html"], "--junit": given["xml"]}.items():
+        require_writable(path, option)
     recipe = Recipe(
         target=given["target"],
         inputs=given_by(given["given"], "--input"),
@@ -200,7 +202,7 @@ def _again(given: dict[str, Any]) -> str:
     single = {"given": "--input", "answers": "", "world": "", "observe": "", "between": ""}
     for name, option in single.items():
         if given[name] is not None:
-            words += [option or f"--{name}", given[name]]
+            words += [option or f"--{name}", named(given[name], option or f"--{name}")]
     for name, option in {"outputs": "--output", "points": "--at", "fields": "--field"}.items():
         for value in given[name]:
             words += [option, value]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def given_by(text: str | None, option: str) -> tuple[Any, ...] | str:
     """
     if text is None:
         return ()
-    if text.lstrip()[:1] in {"{", "["}:
+    if _is_json(text):
         return _several(_parsed(text, option))
     path = Path(text)
     if path.suffix == ".json" or path.exists():
@@ -38,6 +39,31 @@ def given_by(text: str | None, option: str) -> tuple[Any, ...] | str:
         code="prove.no-file",
         hint=f"Give a file of JSON, JSON itself, or a name: {option} app.flow:INPUT.",
     )
+
+
+def named(text: str, option: str) -> str:
+    """Say what an option gives, so that no value of a run stands in a report: JSON is a file."""
+    return f"{option.removeprefix('--').upper()}.json" if _is_json(text) else text
+
+
+def require_writable(path: Path | None, option: str) -> None:
+    """Refuse a path that cannot be written before the work is done whose result belongs there.
+
+    Raises:
+        UsageError: ``prove.write``.
+    """
+    if path is None:
+        return
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise UsageError(
+            f"{option}: {path} cannot be written",
+            code="prove.write",
+            hint="Look at the path: is its folder there, and may you write in it?",
+        )
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip()[:1] in {"{", "["}
 
 
 def _read(path: Path, option: str) -> str:
