@@ -18,8 +18,10 @@ class Foreign:
     """A value that its host would make by calling something; here it is data, and stays so.
 
     Attributes:
-        type: What would be imported and called: ``module.qualified_name``.
-        parts: What it would be made of, taken apart the same way.
+        type: What would be imported and called: ``module.qualified_name``, or ``(no name)`` where
+            the bytes give none. Empty for an object that stands at an earlier place of the value.
+        parts: What it would be made of, taken apart the same way. None where nothing would be
+            called: a name that is only looked up.
     """
 
     type: str
@@ -50,7 +52,9 @@ class Item:
         size: Bytes that the value takes in the store.
         encoding: How it is stored.
         value: The value as data: None, bool, int, float, str, bytes, list, dict, `Foreign`,
-            `Unreadable`. Nothing of it was run, whatever the bytes say.
+            `Unreadable`. Nothing of it was run, whatever the bytes say. It may be nested some
+            thousand levels deep, so that it has to be walked without recursion; it never holds
+            itself. Of an encrypted value it is None.
         written: Seconds since 1970 at which it was written, where the store says so.
     """
 
