@@ -63,7 +63,7 @@ def test_everything_is_as_before_afterwards_also_after_an_error(
 ) -> None:
     random.seed(5)
     np.random.seed(5)  # noqa: NPY002 - the one that is pinned
-    before = os.urandom, tempfile._name_sequence, random.getstate()  # type: ignore[attr-defined]
+    before = os.urandom, tempfile._name_sequence, random.getstate()  # type: ignore[attr-defined] # private
     numbers = np.random.get_state()[1].tolist()  # type: ignore[index] # noqa: NPY002 - the same
     with suppress(_WrongError, KeyboardInterrupt), pinned(PINS, 0):
         random.seed(1)
@@ -71,7 +71,7 @@ def test_everything_is_as_before_afterwards_also_after_an_error(
         np.random.rand()  # noqa: NPY002 - the same
         if ending is not None:
             raise ending
-    after = os.urandom, tempfile._name_sequence, random.getstate()  # type: ignore[attr-defined]
+    after = os.urandom, tempfile._name_sequence, random.getstate()  # type: ignore[attr-defined] # private
     assert after == before
     assert np.random.get_state()[1].tolist() == numbers  # type: ignore[index] # noqa: NPY002 - the same
     assert uuid.uuid4() != uuid.uuid4()
