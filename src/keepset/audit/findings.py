@@ -1,0 +1,118 @@
+"""What a store holds that does not belong there, the worst first, and what to do about each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from keepset.audit import traces
+from keepset.audit.finding import AuditFinding, Severity
+from keepset.audit.judging import Judged
+from keepset.audit.seen import LEFTOVER
+from keepset.audit.survey import Survey
+from keepset.audit.tally import SpotTally
+from keepset.verdict import reasons
+
+_ORDER: Final[tuple[Severity, ...]] = ("error", "warning", "advice")
+
+
+def findings(found: Survey, fields: Iterable[Judged]) -> list[AuditFinding]:
+    """Give all findings, the worst first.
+
+    Args:
+        found: What was counted.
+        fields: The fields with their verdicts.
+    """
+    fields = list(fields)
+    costs = {one.tally.field: one for one in fields if not one.verdict.keep}
+    all_of_them = [
+        *traces.unreadable(found),
+        *_spots(found, costs),
+        *_contents(fields),
+        *traces.of_runs(found),
+        *traces.of_the_store(found),
+        *traces.costs(found, fields),
+    ]
+    return sorted(all_of_them, key=_rank)
+
+
+def _rank(one: AuditFinding) -> tuple[int, int, int, int]:
+    rank = reasons.rank(one.code) if one.surface else 0
+    return _ORDER.index(one.severity), rank, -one.copies, -one.bytes
+
+
+_SPOTS: Final[dict[str, tuple[Severity, str, str]]] = {
+    reasons.HANDLE: ("error", "a live handle was written", "Declare it Reopen(factory)."),
+    LEFTOVER: (
+        "error",
+        "the text of an object in its place",
+        "The object cannot come back from it: declare the field Reopen(factory).",
+    ),
+    reasons.TEMPORARY: (
+        "warning",
+        "the path of something temporary",
+        "It may be gone after a restart: declare the field Scratch(factory).",
+    ),
+    reasons.RESPONSE: (
+        "warning",
+        "a whole model response",
+        "Declare the field Keep(without=…), or Extract(path).",
+    ),
+}
+
+
+def _spots(found: Survey, costs: dict[str, Judged]) -> Iterator[AuditFinding]:
+    """Tell what the detectors found, one finding for a kind at a place."""
+    joined: dict[tuple[str, str, str, str], list[SpotTally]] = {}
+    for one in found.tally.spots.values():
+        joined.setdefault((one.surface, one.field, one.kind, one.place), []).append(one)
+    for (surface, field, kind, place), several in joined.items():
+        named = [one.detail for one in several if one.detail and kind != reasons.TEMPORARY]
+        details = ", ".join(dict.fromkeys(named))
+        if reasons.is_secret(kind):
+            severity: Severity = "error"
+            said, hint = "a secret in clear", _secret(surface)
+        else:
+            severity, said, hint = _SPOTS.get(kind, ("warning", kind, "Leave it out."))
+        base = AuditFinding(
+            severity,
+            kind,
+            f"{said} ({details})" if details else said,
+            hint,
+            surface,
+            field,
+            place,
+            sum(one.copies for one in several),
+            max(one.runs for one in several),
+        )
+        whole = costs.get(field) if surface == "state" else None
+        same = whole is not None and whole.verdict.reason == kind and place == field
+        yield replace(base, bytes=whole.tally.bytes) if whole is not None and same else base
+
+
+def _secret(surface: str) -> str:
+    if surface == "metadata":
+        return "Change it where it is valid; then keep it out of the config, which is copied here."
+    if surface == "error":
+        return "Change it where it is valid; mask messages of errors before they are raised."
+    if surface == "input":
+        return "Change it where it is valid; pass a reference as input, not the key."
+    return "Change it where it is valid; declare the field Secret(reference)."
+
+
+def _contents(fields: Iterable[Judged]) -> Iterator[AuditFinding]:
+    for one in fields:
+        if one.using:
+            yield AuditFinding(
+                "warning",
+                reasons.BESIDE_IDS,
+                f"content that can be fetched again by {one.using}",
+                f'Declare the field Refetch(load, using="{one.using}").',
+                "state",
+                one.tally.field,
+                one.tally.field,
+                one.tally.values,
+                one.tally.runs,
+                one.tally.bytes,
+            )

@@ -1,0 +1,188 @@
+"""Look at a value once: detectors, types, leftovers. What comes again is known by its bytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, Final
+
+from keepset.audit.places import place
+from keepset.audit.seen import LEFTOVER, Seen, Spot, is_flags, kind_of, together
+from keepset.audit.taking import Taken, packed, take
+from keepset.scan import Finding, Scanner
+from keepset.verdict import reasons
+
+MOST_KNOWN: Final = 20_000
+"""Values that are remembered; the oldest half is forgotten when there are more."""
+
+_NOTHING: Final[dict[str, Seen]] = {}
+
+
+class Looker:
+    """Looks at values; what it remembers is bounded, and holds no value."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        """Take the detectors."""
+        self._scanner = scanner
+        self._known: dict[bytes, Seen] = {}
+
+    def look(self, field: str, value: object) -> tuple[Seen, int | None]:
+        """Look at the value of a field.
+
+        Args:
+            field: Its name.
+            value: The value, as a reader gives it.
+
+        Returns:
+            What was seen in it, and a digest by which an equal value is known; None where the
+            value has none.
+        """
+        if type(value) is list and value:
+            return self._list(field, value)
+        return self._one(field, value, (field,))
+
+    def beside(self, values: Mapping[str, object]) -> list[Finding]:
+        """Look across the fields of a state for content whose ids stand beside it."""
+        return self._scanner.beside(values)
+
+    def _list(self, field: str, items: list[Any]) -> tuple[Seen, int | None]:
+        """Look at each item by itself: in the next step most of them are there again."""
+        whole: int | None = len(items)
+        parts: list[Seen] = []
+        digests = blake2b(digest_size=8)
+        for index, item in enumerate(items):
+            seen, digest = self._one(field, item, (field, index))
+            parts.append(seen)
+            if digest is None:
+                whole = None
+            else:
+                digests.update(digest.to_bytes(8, "big"))
+        if any(part.spots or part.types or part.unreadable or part.metadata for part in parts):
+            seen = together(parts, "list")
+        else:
+            seen = _nothing("list")
+        seen = self._pair(field, items, seen)
+        return seen, None if whole is None else int.from_bytes(digests.digest(), "big")
+
+    def _pair(self, field: str, items: list[Any], seen: Seen) -> Seen:
+        """Look at what only two items side by side give away."""
+        found = self._scanner.container(items, (field,), parts=_no_parts)
+        if not found:
+            return seen
+        spots = Counter(_spot(finding) for finding in found)
+        return Seen(
+            {**seen.spots, **spots},
+            seen.against,
+            seen.types,
+            seen.unreadable,
+            seen.metadata,
+            seen.kind,
+        )
+
+    def _one(
+        self, field: str, value: object, path: tuple[str | int, ...]
+    ) -> tuple[Seen, int | None]:
+        data = packed(value)
+        if data is None:
+            return self._fresh(field, value, path), None
+        # What a text means depends on the field that it stands in, and on being an item there.
+        key = blake2b(data, digest_size=16, key=_named(field, len(path))).digest()
+        digest = int.from_bytes(key[:8], "big")
+        seen = self._known.get(key)
+        if seen is None:
+            seen = self._fresh(field, value, path)
+            self._remember(key, seen)
+        return seen, digest
+
+    def _remember(self, key: bytes, seen: Seen) -> None:
+        if len(self._known) >= MOST_KNOWN:
+            for old in list(islice(self._known, MOST_KNOWN // 2)):
+                del self._known[old]
+        self._known[key] = seen
+
+    def _fresh(self, field: str, value: object, path: tuple[str | int, ...]) -> Seen:
+        taken = take(value, path)
+        found = self._scanner.leaves(taken.value, path, name=field, parts=_no_parts)
+        kind = kind_of(taken.value)
+        if not (found or taken.types or taken.unreadable or taken.metadata or taken.leftovers):
+            if kind in {"flag", "mapping"} or not taken.value:
+                return _plain(taken.value, kind)
+            return _nothing(kind)
+        spots = Counter(_spot(finding) for finding in found)
+        for where, named, _ in taken.leftovers:
+            spots[Spot(LEFTOVER, place(where), named)] += 1
+        return Seen(
+            spots=dict(spots),
+            against=_against(found, taken, path),
+            types=dict(taken.types),
+            unreadable=dict(taken.unreadable),
+            metadata=dict(taken.metadata),
+            kind=kind,
+            is_flags=is_flags(taken.value),
+            is_empty=_is_empty(taken.value),
+        )
+
+
+def _named(field: str, depth: int) -> bytes:
+    return field.encode("utf-8", "surrogatepass")[:60] + depth.to_bytes(2, "big")
+
+
+def _no_parts(value: object) -> None:
+    """Say that nothing but plain containers has parts: all else was taken apart before."""
+    del value
+
+
+def _spot(finding: Finding) -> Spot:
+    return Spot(finding.kind, place(finding.path), finding.detail)
+
+
+def _nothing(kind: str) -> Seen:
+    """Give what is seen in a value in which there is nothing; most values share it."""
+    if kind not in _NOTHING:
+        _NOTHING[kind] = Seen({}, {}, {}, {}, {}, kind)
+    return _NOTHING[kind]
+
+
+def _plain(value: object, kind: str) -> Seen:
+    flags, empty = is_flags(value), _is_empty(value)
+    if not flags and not empty:
+        return _nothing(kind)
+    return Seen({}, {}, {}, {}, {}, kind, is_flags=flags, is_empty=empty)
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str | bytes | list | tuple | dict) and not value)
+
+
+def _against(found: Iterable[Finding], taken: Taken, path: tuple[str | int, ...]) -> dict[str, str]:
+    """Give what speaks against a value as a whole: it itself, or each of what it consists of."""
+    by_kind: dict[str, set[str | int]] = {}
+    against: dict[str, str] = {}
+    details: dict[str, str] = {}
+    depth = len(path)
+    for finding in found:
+        if not finding.whole:
+            continue
+        details.setdefault(finding.kind, finding.detail)
+        if len(finding.path) == depth:
+            against.setdefault(finding.kind, finding.detail)
+        else:
+            by_kind.setdefault(finding.kind, set()).add(finding.path[depth])
+    for where, named, whole in taken.leftovers:
+        if whole and len(where) == depth:
+            against.setdefault(reasons.HANDLE, named)
+    children = _children(taken.value)
+    for kind, hit in by_kind.items():
+        if children and hit >= children:
+            against.setdefault(kind, details[kind])
+    return against
+
+
+def _children(value: object) -> set[str | int]:
+    if type(value) is dict:
+        return {key for key in value if isinstance(key, str | int)}
+    if isinstance(value, list | tuple):
+        return set(range(len(value)))
+    return set()

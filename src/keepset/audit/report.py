@@ -1,0 +1,62 @@
+"""An audit whole: what was counted, judged and found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from keepset.audit.finding import AuditFinding
+from keepset.audit.findings import findings
+from keepset.audit.judging import Judged, judged
+from keepset.audit.survey import Survey
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is in a store that does not belong there, and what it costs.
+
+    Attributes:
+        survey: What was counted.
+        fields: The fields of the state with their verdicts, the worst first.
+        findings: What was found, the worst first.
+    """
+
+    survey: Survey
+    fields: tuple[Judged, ...]
+    findings: tuple[AuditFinding, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether everything in the store was read."""
+        tally = self.survey.tally
+        failed = any(one.code == "audit.unreadable" for one in self.findings)
+        return not failed and tally.read == tally.runs.runs
+
+    @property
+    def has_findings(self) -> bool:
+        """Tell whether something has to be done; advice alone does not count."""
+        return any(one.severity != "advice" for one in self.findings)
+
+    @property
+    def steps(self) -> float:
+        """Checkpoints of a run, in the mean of those that were read."""
+        tally = self.survey.tally
+        return tally.read_checkpoints / tally.read if tally.read else 0.0
+
+    def cost(self, field: Judged) -> int:
+        """Give the bytes of a field in all steps of all runs."""
+        tally = self.survey.tally
+        if tally.read == tally.runs.runs:
+            return field.tally.bytes
+        return round(field.tally.bytes / max(tally.read, 1) * tally.runs.runs)
+
+    def counts(self) -> dict[str, int]:
+        """Count the findings by how bad they are."""
+        found = Counter(one.severity for one in self.findings)
+        return {name: found[name] for name in ("error", "warning", "advice")}
+
+
+def audited(survey: Survey) -> Audit:
+    """Judge what was counted, and say what does not belong."""
+    fields = judged(survey)
+    return Audit(survey, tuple(fields), tuple(findings(survey, fields)))

@@ -1,0 +1,122 @@
+"""Read a store from one end to the other and count; memory does not grow with the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from keepset.audit.looking import Looker
+from keepset.audit.reading import RunReading
+from keepset.audit.tally import RunsTally, Tally, add
+from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.readers.ports import Overview, Reader, RunFacts
+from keepset.scan import Scanner
+
+DAY: Final = 86_400
+AGES: Final = (
+    ("under a day", 1),
+    ("under a week", 7),
+    ("under 30 days", 30),
+    ("under 90 days", 90),
+    ("under 180 days", 180),
+    ("under a year", 365),
+)
+"""Upper ends of the ages of runs, in days."""
+OLDER: Final = "a year and more"
+UNKNOWN: Final = "not known"
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All that was found out about a store.
+
+    Attributes:
+        place: Where it is.
+        overview: The store as a whole.
+        tally: What was counted.
+        orphans: Rows that belong to nothing, by table.
+        free: Bytes in the file of what was deleted; None where that is not known.
+        now: When it was read, in seconds since 1970.
+    """
+
+    place: str
+    overview: Overview
+    tally: Tally
+    orphans: dict[str, int] = field(default_factory=dict)
+    free: int | None = None
+    now: float = 0.0
+
+
+Told = Callable[[Tally], None]
+"""Is called after each run that was read, and now and then in a long one."""
+
+_OFTEN: Final = 512
+
+
+def survey(
+    reader: Reader, place: str, scanner: Scanner, *, now: float, told: Told = lambda _: None
+) -> Survey:
+    """Read a store whole.
+
+    Args:
+        reader: Reads it.
+        place: Where it is, as a person names it.
+        scanner: The detectors.
+        now: Seconds since 1970, by which ages are told.
+        told: Is told of the progress.
+    """
+    overview = reader.overview()
+    tally, looker = Tally(), Looker(scanner)
+    for facts in reader.runs():
+        count_run(tally.runs, facts, now)
+        read_run(reader, facts, tally, looker, told)
+    return Survey(place, overview, tally, dict(reader.orphans()), now=now)
+
+
+def count_run(tally: RunsTally, facts: RunFacts, now: float) -> None:
+    """Count a run by what its store tells of it, without reading it."""
+    tally.runs += 1
+    tally.checkpoints += facts.checkpoints
+    tally.bytes += facts.size
+    if facts.size > tally.largest:
+        tally.largest, tally.largest_run = facts.size, facts.run
+    if facts.first is not None:
+        tally.first = facts.first if tally.first is None else min(tally.first, facts.first)
+    age = age_of(facts.last, now)
+    runs, size = tally.ages.get(age, (0, 0))
+    tally.ages[age] = runs + 1, size + facts.size
+    if facts.is_unfinished is None:
+        tally.unknown += 1
+    elif facts.is_unfinished:
+        tally.unfinished += 1
+        tally.unfinished_bytes += facts.size
+        if facts.last is not None and (tally.oldest is None or facts.last < tally.oldest):
+            tally.oldest, tally.oldest_run = facts.last, facts.run
+
+
+def age_of(last: float | None, now: float) -> str:
+    """Name how long ago a run was last written to."""
+    if last is None:
+        return UNKNOWN
+    days = (now - last) / DAY
+    return next((name for name, end in AGES if days < end), OLDER)
+
+
+def read_run(
+    reader: Reader, facts: RunFacts, tally: Tally, looker: Looker, told: Told = lambda _: None
+) -> None:
+    """Read all values of a run, and count them."""
+    reading = RunReading(tally, tally.read, looker)
+    try:
+        for number, item in enumerate(reader.items(facts.run), 1):
+            reading.take(item)
+            if number % _OFTEN == 0:
+                told(tally)
+    except (DecodeError, IntegrityError, NotFoundError) as error:
+        add(tally.failed, error.code)
+    reading.end()
+    tally.read += 1
+    tally.read_bytes += facts.size
+    tally.read_checkpoints += facts.checkpoints
+    told(tally)

@@ -1,0 +1,52 @@
+"""How far an audit is, on a terminal: runs, megabytes a second, and the time that is left."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from keepset.audit.tally import Tally
+
+_MEGABYTE: Final = 1_000_000
+
+
+class Shown:
+    """Moves a bar on."""
+
+    def __init__(self, bar: Progress) -> None:
+        """Begin at nothing, of which it is not known how much there is."""
+        self._bar = bar
+        self._task = bar.add_task("reading", total=None, rate="")
+        self._begun = time.monotonic()
+
+    def plan(self, runs: int) -> None:
+        """Say how many runs will be read."""
+        self._bar.update(self._task, total=runs)
+
+    def told(self, tally: Tally) -> None:
+        """Say what was read until now."""
+        seconds = max(time.monotonic() - self._begun, 0.001)
+        rate = sum(tally.value_bytes.values()) / _MEGABYTE / seconds
+        self._bar.update(self._task, completed=tally.read, rate=f"{rate:,.0f} MB/s")
+
+
+@contextmanager
+def showing() -> Iterator[Shown]:
+    """Show a bar on stderr where that is a terminal; it is gone at the end."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs {task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    console = Console(file=sys.stderr)
+    off = not sys.stderr.isatty()
+    with Progress(*columns, console=console, transient=True, disable=off) as bar:
+        yield Shown(bar)

@@ -1,0 +1,155 @@
+"""An audit in sentences, the same for a terminal and for a page."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from keepset.audit.finding import AuditFinding
+from keepset.audit.judging import Judged
+from keepset.audit.report import Audit
+from keepset.audit.survey import DAY
+from keepset.cli.counts import counted
+from keepset.cli.times import iso
+from keepset.verdict.sentences import size
+
+SURFACES: Final = {
+    "state": "state",
+    "input": "input",
+    "write": "pending writes",
+    "metadata": "metadata",
+    "error": "errors",
+    "interrupt": "questions",
+    "resume": "answers",
+    "store": "store",
+}
+"""What the surfaces of a host are called."""
+
+_A_WHOLE: Final = 100
+_TELLING: Final = 0.005
+
+
+def headline(audit: Audit) -> str:
+    """Say what the store is, and how much is in it."""
+    overview, runs = audit.survey.overview, audit.survey.tally.runs
+    weight = f", {size(overview.size)}" if overview.size else ""
+    return (
+        f"{audit.survey.place}: {overview.kind}{weight}, {counted(runs.runs, 'run')}, "
+        f"{counted(runs.checkpoints, 'checkpoint')}"
+    )
+
+
+def verdict(audit: Audit) -> str:
+    """Say how much was found; of a store that was not read whole never that it is clean."""
+    counts = audit.counts()
+    errors, warnings, advice = counts["error"], counts["warning"], counts["advice"]
+    parts = [
+        counted(errors, "error") if errors else "",
+        counted(warnings, "warning") if warnings else "",
+        f"{advice:,} advice" if advice else "",
+    ]
+    said = ", ".join(part for part in parts if part)
+    if audit.is_complete:
+        return said or "Clean: everything was read, and all of it belongs there"
+    return said or "Nothing was found in what was read"
+
+
+def looked(audit: Audit) -> str:
+    """Say how much of the store was looked at."""
+    tally = audit.survey.tally
+    if tally.read == tally.runs.runs:
+        return f"read whole, {counted(tally.values, 'value')}"
+    share = tally.read / tally.runs.runs
+    return (
+        f"{tally.read:,} of {counted(tally.runs.runs, 'run')} were read ({share:.1%}); "
+        f"{1 - share:.1%} was not looked at"
+    )
+
+
+def unfinished(audit: Audit) -> str:
+    """Say how many runs are unfinished, and which one waits for longest."""
+    runs, now = audit.survey.tally.runs, audit.survey.now
+    if runs.unknown == runs.runs:
+        return "The store does not say which runs are unfinished."
+    if not runs.unfinished:
+        return "No run is unfinished."
+    said = f"{counted(runs.unfinished, 'run')} unfinished, {size(runs.unfinished_bytes)}"
+    if runs.oldest is None:
+        return f"{said}."
+    days = max(0, int((now - runs.oldest) / DAY))
+    return (
+        f"{said}; the oldest, {runs.oldest_run}, since {iso(int(runs.oldest * 1000))[:10]} "
+        f"({counted(days, 'day')})."
+    )
+
+
+def weights(audit: Audit) -> str:
+    """Say how many bytes lie where: by surface, and what was deleted."""
+    tally, free = audit.survey.tally, audit.survey.free
+    surfaces = sorted(tally.value_bytes.items(), key=lambda one: -one[1])
+    said = ", ".join(f"{SURFACES.get(name, name)} {size(count)}" for name, count in surfaces)
+    total = sum(tally.value_bytes.values())
+    deleted = f"; {size(free)} of the file is deleted data" if free else ""
+    return f"Values: {size(total)} ({said}){deleted}." if total else "There are no values."
+
+
+def grouped(found: Iterable[AuditFinding]) -> list[list[AuditFinding]]:
+    """Put together what is the same thing at the same place on several surfaces."""
+    groups: dict[tuple[str, ...], list[AuditFinding]] = {}
+    for one in found:
+        key = one.severity, one.code, one.message, one.place or one.surface
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
+def where(several: Sequence[AuditFinding]) -> str:
+    """Name the place of findings that are one group."""
+    surfaces = dict.fromkeys(SURFACES.get(one.surface, one.surface) for one in several)
+    place = several[0].place
+    return f"{', '.join(surfaces)}: {place}" if place else "-"
+
+
+def cost(audit: Audit) -> str:
+    """Say what the fields cost that do not belong, as steps x runs."""
+    out = [one for one in audit.fields if not one.verdict.keep]
+    if not audit.fields:
+        return "There is no state to judge."
+    runs = audit.survey.tally.runs.runs
+    kept = len(audit.fields) - len(out)
+    said = f"{kept} of {counted(len(audit.fields), 'field')} belong"
+    if not out:
+        return f"{said}."
+    weight = sum(audit.cost(one) for one in out)
+    a_step = sum(one.mean for one in out)
+    return (
+        f"{said}. The others take {size(a_step)} a step x {audit.steps:,.1f} steps x "
+        f"{counted(runs, 'run')}: {size(weight)} in all."
+    )
+
+
+def habits(one: Judged) -> str:
+    """Say in short how a field behaves: rewritten unchanged, growing, repeated in other runs."""
+    tally = one.tally
+    said = []
+    if tally.values and tally.same / tally.values >= _TELLING:
+        said.append(f"{tally.same / tally.values:.0%} unchanged")
+    if one.growth >= 1:
+        said.append(f"+{size(round(one.growth))} a step")
+    if tally.bytes and one.again / tally.bytes >= _TELLING:
+        said.append(f"{min(_A_WHOLE, round(100 * one.again / tally.bytes))}% in other runs")
+    return ", ".join(said)
+
+
+def next_steps(audit: Audit, again: Sequence[str]) -> list[str]:
+    """Say what to type next.
+
+    Args:
+        audit: What was found.
+        again: The words of the command line that it came from.
+    """
+    steps = []
+    if audit.fields:
+        steps.append(shlex.join([*again, "--write-contract", "state.py"]))
+    steps.append(shlex.join([*again, "--html", "audit.html"]))
+    return steps
