@@ -6,7 +6,8 @@ import inspect
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Generic, TypeVar, get_args, get_origin, get_type_hints
+from weakref import WeakKeyDictionary
 
 from keepset.errors import SchemaError
 
@@ -68,6 +69,10 @@ def hints_of(record: Any) -> dict[str, Hint]:
     }
 
 
+_RESOLVED: Final[WeakKeyDictionary[type[Any], dict[str, Any]]] = WeakKeyDictionary()
+"""What was resolved: a class with many members is looked at often, and reading it is slow."""
+
+
 class Unresolved(type):
     """The type of a class that stands for a name which cannot be found.
 
@@ -104,10 +109,15 @@ def missing_name(where: str, name: str) -> SchemaError:
 
 
 def _resolve(cls: type[Any]) -> dict[str, Any]:
+    known = _RESOLVED.get(cls)
+    if known is not None:
+        return known
     try:
-        return get_type_hints(cls, include_extras=True)
-    except NameError:
+        found = _RESOLVED[cls] = get_type_hints(cls, include_extras=True)
+    except NameError:  # it may be there the next time
         scope = _scope(cls)
+    else:
+        return found
     while True:
         try:
             return get_type_hints(cls, localns=scope, include_extras=True)

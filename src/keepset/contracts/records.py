@@ -10,7 +10,8 @@ import dataclasses
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -42,6 +43,10 @@ class Member:
     optional: bool = False
     default: object = MISSING
     make: Make | None = None
+
+
+_READ: Final[WeakKeyDictionary[type[Any], tuple[Member, ...]]] = WeakKeyDictionary()
+"""The members of complete pydantic models, which it takes long to read."""
 
 
 def kind_of(cls: object) -> Kind | None:
@@ -104,7 +109,11 @@ def _pydantic(cls: Any) -> tuple[Member, ...]:
             code="state.unresolved-name",
             hint=f"Call {cls.__name__}.model_rebuild() where all its names are defined.",
         )
-    return tuple(_pydantic_member(name, info) for name, info in cls.model_fields.items())
+    known = _READ.get(cls)
+    if known is None:
+        members = (_pydantic_member(name, info) for name, info in cls.model_fields.items())
+        known = _READ[cls] = tuple(members)
+    return known
 
 
 def _pydantic_member(name: str, info: Any) -> Member:
