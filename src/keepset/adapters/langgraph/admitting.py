@@ -23,6 +23,7 @@ from langgraph.pregel._write import (
 from langgraph.types import Command, Send
 
 from keepset.adapters.langgraph.host import Overwrite
+from keepset.adapters.langgraph.records import entered
 from keepset.contracts import MISSING, Contract, Drop, Extract, Field, Keep
 from keepset.contracts.admit import is_extracted
 from keepset.contracts.paths import Wild, parse_glob
@@ -92,9 +93,14 @@ class Admission:
         admitted = [(channel, self.admit(channel, value)) for channel, value in given]
         return [(channel, value) for channel, value in admitted if value is not MISSING]
 
-    def input(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Admit the input of a graph, by channel."""
-        return dict(self.writes(list(values.items())))
+    def by_key(self, given: Any) -> Any:
+        """Give the input of a graph by channel; what has no keys is given back."""
+        return entered(self._contract, given)
+
+    def input(self, given: Any) -> Any:
+        """Admit the input of a graph, by channel; what has no keys is the same."""
+        by_key = self.by_key(given)
+        return dict(self.writes(list(by_key.items()))) if isinstance(by_key, dict) else given
 
     def command(self, given: Any) -> Any:
         """Admit the update of a command with which a graph is called; anything else is the same."""

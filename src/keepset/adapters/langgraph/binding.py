@@ -23,6 +23,7 @@ from keepset.adapters.langgraph.executing import Execution, auntil_end, executio
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
 from keepset.adapters.langgraph.handing import Handing, handed_over
 from keepset.adapters.langgraph.interrupts import SAVER, Questions
+from keepset.adapters.langgraph.nesting import related
 from keepset.adapters.langgraph.restoring import START, outgoing
 from keepset.adapters.langgraph.resuming import Resumes
 from keepset.adapters.langgraph.schemas import contracts_of
@@ -81,7 +82,9 @@ class GraphBinding:
             UsageError: ``langgraph.renamed`` or ``langgraph.on-changed-interrupt``.
         """
         read = contracts_of(before(graph))
-        self._contracts = {n: altered.contract(n, o) if altered else o for n, o in read.items()}
+        if altered is not None:
+            read = related({name: altered.contract(name, own) for name, own in read.items()})
+        self._contracts = read
         self.graphs = Graphs(before(graph), self._contracts, renamed or {})
         self.questions = Questions(on_changed_interrupt, self.graphs.renames.is_new)
         self._types = types

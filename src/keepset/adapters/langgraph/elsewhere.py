@@ -24,7 +24,7 @@ from keepset.adapters.langgraph.checkpoints import (
     source_of,
     status_of,
 )
-from keepset.adapters.langgraph.restoring import START
+from keepset.adapters.langgraph.restoring import START, left_out
 from keepset.errors import UsageError
 from keepset.plan.project import project
 from keepset.plan.record import Header
@@ -235,15 +235,11 @@ class Fallback:
         Raises:
             PolicyError: A rule cannot be applied to one of them.
         """
-        fields = fields_of(found.checkpoint)
         admission = Admission(surface.contract, {})
-        if not admission:
-            return fields
-        admitted = dict(admission.writes(list(fields.items())))
-        given = admitted.get(START)
-        if isinstance(given, dict):
-            admitted[START] = admission.input(given)
-        return admitted
+        admitted = dict(admission.writes(list(fields_of(found.checkpoint).items())))
+        if START in admitted:
+            admitted[START] = admission.input(admitted[START])
+        return {name: left_out(surface.contract, name, one) for name, one in admitted.items()}
 
     def _said(self, found: CheckpointTuple) -> dict[str, Any]:
         """Give what is taken over of a checkpoint's metadata."""

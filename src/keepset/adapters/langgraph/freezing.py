@@ -226,7 +226,7 @@ class _Input(_Bound):
     def update(self, values: Sequence[Any]) -> bool:
         admit = self.keeper.admission.input
         try:
-            admitted = [admit(v) if isinstance(v, dict) else v for v in values]
+            admitted = [admit(value) for value in values]
         except PolicyError as error:
             raise self._told(error) from error.__cause__
         return super().update(admitted)

@@ -90,6 +90,7 @@ def handed_over(
     if isinstance(given, Command) and given.update is not None and given.graph is None:
         updates = given._update_as_tuples()  # noqa: SLF001 - as LangGraph itself reads it
         return replace(given, update=_kept(execution.handed, admission, updates)), config
+    given = admission.by_key(given)
     if isinstance(given, dict):
         channels = admission.channels
         rebuilt = [n for n in given if isinstance(channels.get(n), DeltaChannel)]

@@ -1,11 +1,15 @@
-"""What older releases of LangGraph do not have: there, nothing is an instance of such a class."""
+"""What LangGraph keeps to itself, and what older releases do not have.
+
+There, nothing is an instance of a class that is absent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableSequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from typing import Any, Final
 
 from langgraph import channels, types
+from langgraph._internal._fields import get_cached_annotated_keys, get_update_as_tuples
 
 try:
     from langgraph.pregel._messages import ensure_message_ids as _ensure_message_ids
@@ -30,3 +34,13 @@ def ensure_message_ids(given: Mapping[str, Any], writes: MutableSequence[tuple[s
     """
     if _ensure_message_ids is not None:
         _ensure_message_ids(given, writes)
+
+
+def annotated_keys(cls: type) -> Sequence[str]:
+    """Give the keys by which LangGraph reads an instance of a class as an update of a state."""
+    return get_cached_annotated_keys(cls)
+
+
+def updates_of(instance: Any, keys: Sequence[str]) -> Sequence[tuple[str, Any]]:
+    """Give what an instance updates of a state, as LangGraph itself reads it."""
+    return get_update_as_tuples(instance, keys)

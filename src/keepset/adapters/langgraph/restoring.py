@@ -1,19 +1,22 @@
 """What a graph does not store, on every way to the store, and how a run that resumes gets it again.
 
-A field that is not stored may also lie in the input of a graph and in the argument of a `Send`.
+A field that is not stored may also lie in the input of a graph and in the argument of a `Send`,
+which are mappings or instances, and in what a graph inside is handed of the state around it.
 There a marker stands in its place, so that a node never finds a key missing: a run that resumes
 gets what the field's rule restores, or the marker, whose use says what was not stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from langgraph.types import Send
 
+from keepset.adapters.langgraph.nesting import unstored
+from keepset.adapters.langgraph.records import changed, entered, held
 from keepset.codec import Codec, Withheld, format_path
 from keepset.codec.markers import NOT_STORED
 from keepset.contracts import MISSING, Contract, Drop, Refetch
@@ -47,8 +50,8 @@ def left_out(contract: Contract, channel: str, value: Any) -> Any:
         channel: ``__start__`` or ``__pregel_tasks``; the value of any other one is given back.
         value: The input, a `Send`, or a list of them; nothing in it is changed.
     """
-    if channel == START and isinstance(value, dict):
-        return _marked(contract, value, (START,))
+    if channel == START:
+        return _marked(contract, entered(contract, value), (START,))
     if channel == TASKS and isinstance(value, Send):
         return _sent(contract, value, ())
     if channel == TASKS and isinstance(value, list | tuple):
@@ -60,8 +63,6 @@ def left_out(contract: Contract, channel: str, value: Any) -> Any:
 
 
 def _sent(contract: Contract, packet: Send, at: tuple[int, ...]) -> Send:
-    if not isinstance(packet.arg, dict):
-        return packet
     kept = _marked(contract, packet.arg, (TASKS, *at))
     return packet if kept is packet.arg else _with_argument(packet, kept)
 
@@ -75,21 +76,23 @@ def _with_argument(packet: Send, argument: Any) -> Send:
     )
 
 
-def _marked(
-    contract: Contract, values: dict[Any, Any], path: tuple[str | int, ...]
-) -> dict[Any, Any]:
-    fields = contract.fields
-    hidden = [key for key in values if key in fields and not fields[key].rule.stored]
+def _marked(contract: Contract, given: Any, path: tuple[str | int, ...]) -> Any:
+    """Put markers in place of what is not stored of a mapping, or of an instance with keys."""
+    fields = unstored(contract)
+    hidden = [key for key in held(given, fields) if key in fields] if fields else []
     if not hidden:
-        return values
-    kept = {key: value for key, value in values.items() if key not in hidden}
+        return given
+    marked: dict[str, Any] = {}
     for key in hidden:
-        if any(isinstance(item, Drop) for item in fields[key].metadata):
-            default = fields[key].fill({})
-            kept |= {} if default is MISSING else {key: default}
-        else:
-            kept[key] = Withheld(NOT_STORED, format_path((*path, key)))
-    return kept
+        dropped = any(isinstance(item, Drop) for item in fields[key].metadata)
+        default = fields[key].fill({}) if dropped else MISSING
+        if default is not MISSING:
+            marked[key] = default
+        elif not dropped or not isinstance(given, dict):
+            marked[key] = Withheld(NOT_STORED, format_path((*path, key)))
+    if not isinstance(given, dict):
+        return changed(given, marked)
+    return {key: value for key, value in given.items() if key not in hidden} | marked
 
 
 def restored(
@@ -110,7 +113,7 @@ def restored(
         NotFoundError: A loader or factory failed, or there is no secret under a reference.
         IntegrityError: A loader gave other documents than those asked for.
     """
-    changed = yield from restore(contract, values, codec, resolve)
+    other = yield from restore(contract, values, codec, resolve)
     for name, field in contract.fields.items():
         if isinstance(field.rule, Drop) and field.rule.default is not MISSING:
             values.setdefault(name, field.fill({}))
@@ -122,7 +125,7 @@ def restored(
         for packet in packets:
             filled.append((yield from refilled(contract, packet, values, codec, resolve)))  # noqa: PERF401 - a comprehension cannot yield
         values[TASKS] = filled
-    return changed
+    return other
 
 
 def refilled(
@@ -143,10 +146,11 @@ def _filled(
     A `Refetch` goes by what stands beside it; where that is not there, and for all other rules,
     the channel's own value is handed on.
     """
-    missing = set(_not_stored(given))
+    there = held(given, contract.fields)
+    missing = {key for key, value in there.items() if _is_not_stored(value)}
     if not missing:
         return given
-    found = {key: value for key, value in given.items() if key not in missing}
+    found = {key: value for key, value in there.items() if key not in missing}
     own = [key for key in missing if _is_beside(contract, key, found)]
     if own:
         fields = {
@@ -158,15 +162,12 @@ def _filled(
         beside = {key: value for key, value in found.items() if key in contract.fields}
         yield from restore(part, beside, codec, resolve)
         found |= {key: beside[key] for key in own if key in beside}
-    handed = {key: values[key] for key in missing if key in values and key not in found}
-    return {key: found.get(key, handed.get(key, value)) for key, value in given.items()}
+    handed = {key: values[key] for key in missing if key in values}
+    return changed(given, {**handed, **{key: found[key] for key in missing if key in found}})
 
 
-def _not_stored(given: Any) -> Iterator[str]:
-    if isinstance(given, dict):
-        for key, value in given.items():
-            if isinstance(value, Withheld) and value.kind == NOT_STORED:
-                yield key
+def _is_not_stored(value: Any) -> bool:
+    return isinstance(value, Withheld) and value.kind == NOT_STORED
 
 
 def _is_beside(contract: Contract, name: str, found: Mapping[str, Any]) -> bool:

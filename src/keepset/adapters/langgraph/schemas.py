@@ -16,6 +16,7 @@ from langgraph.channels import UntrackedValue
 from langgraph.channels.base import BaseChannel
 from langgraph.pregel import Pregel
 
+from keepset.adapters.langgraph.nesting import GraphContract, related
 from keepset.adapters.langgraph.structured import answers_of
 from keepset.contracts import Contract, Drop, Field, Keep, Rule
 from keepset.contracts.classes import Named, named_classes, same_name
@@ -60,14 +61,14 @@ def contracts_of(graph: Pregel[Any, Any, Any, Any]) -> Mapping[str, Contract]:
             makes a rule mean another thing than it says, such as ``marker.order`` for one that
             hides a reducer.
     """
-    found = {"": contract_of_graph(graph)}
+    found: dict[str, Contract] = {"": contract_of_graph(graph)}
     for namespace, inner in graph.get_subgraphs(recurse=True):
         if isinstance(inner, Pregel):
             found[namespace] = contract_of_graph(inner)
-    return MappingProxyType(found)
+    return related(found)
 
 
-def contract_of_graph(graph: Pregel[Any, Any, Any, Any]) -> Contract:
+def contract_of_graph(graph: Pregel[Any, Any, Any, Any]) -> GraphContract:
     """Read the contract of one graph; see `contracts_of`."""
     builder = getattr(graph, "builder", None)
     schemas = list(builder.schemas) if builder is not None else []
@@ -86,7 +87,7 @@ def contract_of_graph(graph: Pregel[Any, Any, Any, Any]) -> Contract:
     known = _known(graph, declared, schemas)
     for problem in same_name(known):
         raise problem.as_error(name)
-    return Contract(
+    return GraphContract(
         name=name,
         epoch=epoch,
         state=state,
@@ -94,7 +95,15 @@ def contract_of_graph(graph: Pregel[Any, Any, Any, Any]) -> Contract:
         structure=structure,
         shape=shape_of(structure),
         _named=known,
+        given=_given(graph),
     )
+
+
+def _given(graph: Pregel[Any, Any, Any, Any]) -> tuple[str, ...]:
+    """Give the keys that the input of a graph has; none where it is one value."""
+    builder = getattr(graph, "builder", None)
+    keys = [] if builder is None else builder.schemas[builder.input_schema]
+    return tuple(k for k in keys if k != ROOT and isinstance(graph.channels.get(k), BaseChannel))
 
 
 def _known(
