@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 import keepset as ks
 from keepset.errors import UsageError
+from keepset.prove.data import as_data
 from keepset.prove.proof import FieldProof, Proof
 from keepset.testing import Options, prove
+from keepset.testing.asserting import complaints
 
 ONLY_HERE = Options(pins=())
 
@@ -41,10 +46,10 @@ def reply(state: Ticket) -> Ticket:
     return {"answer": " ".join(state["found"])}
 
 
-def proof_of(state: Any, steps: list[Callable[..., Any]], given: Any = None, **more: Any) -> Proof:
+def proof_of(state: Any, steps: list[Callable[..., Any]], begun: Any = None, **more: Any) -> Proof:
     """Prove steps in this process; each life has a workflow of its own."""
     more.setdefault("options", ONLY_HERE)
-    return prove(lambda: ks.Workflow(state, steps=steps), given, **more)
+    return prove(lambda: ks.Workflow(state, steps=steps), begun, **more)
 
 
 def verdicts(proof: Proof) -> dict[str, str]:
@@ -112,8 +117,8 @@ def test_a_state_of_any_kind_begins_with_a_mapping_of_its_fields(state: Any) -> 
         state.answer = " ".join(state.found)
 
     expected = {**EXPECTED, "question": "needed", "answer": "not needed"}
-    for given in ({"question": "why?"}, state(question="why?")):
-        proof = proof_of(state, [find, read, reply], given)
+    for begun in ({"question": "why?"}, state(question="why?")):
+        proof = proof_of(state, [find, read, reply], begun)
         assert verdicts(proof) == expected
         question, found = field_of(proof, "question").first, field_of(proof, "found").first
         assert question is not None
@@ -250,10 +255,10 @@ def test_a_workflow_is_not_spoilt_by_what_a_step_does_to_its_input() -> None:
     def count(state: Ticket) -> Ticket:
         return {"answer": str(len(state["found"]))}
 
-    given = {"found": ["apple"]}
-    proof = proof_of(Ticket, [eat, count, reply], given)
+    apples = {"found": ["apple"]}
+    proof = proof_of(Ticket, [eat, count, reply], apples)
     assert proof.is_conclusive
-    assert given == {"found": ["apple"]}
+    assert apples == {"found": ["apple"]}
 
 
 WORDS = itertools.cycle(["sun", "rain", "snow"])
@@ -267,6 +272,40 @@ def test_a_workflow_that_is_not_repeatable_says_what_differs_and_no_more() -> No
     assert "found[0]" in proof.unlike
     assert not proof.is_conclusive
     assert not any(word in str(proof) for word in ("sun", "rain", "snow"))
+
+
+PLANTED = "PLANTED"
+planted = st.recursive(
+    st.text(max_size=9).map(lambda text: f"{PLANTED} {text}"),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("a"), inner, max_size=1),
+    max_leaves=4,
+)
+
+
+class Anything(TypedDict, total=False):
+    given: Any
+    kept: Annotated[Any, ks.Drop()]
+    answer: Any
+
+
+@settings(max_examples=8)
+@given(planted, st.booleans())
+def test_nothing_that_is_said_of_a_proof_holds_a_value(value: object, is_repeatable: bool) -> None:  # noqa: FBT001 - drawn
+    turns = itertools.count()
+
+    def keep(state: Anything) -> dict[str, Any]:
+        odd = [next(turns) % 2 == 0, state["given"]] if not is_repeatable else state["given"]
+        return {"kept": odd}
+
+    def use(state: Anything) -> dict[str, Any]:
+        if "kept" not in state:
+            raise ValueError(str(state))
+        return {"answer": state["kept"]}
+
+    proof = proof_of(Anything, [keep, use], {"given": value}, observe=lambda: [value])
+    told = [json.dumps(as_data(proof)), str(proof), *complaints(proof)]
+    assert len(told) > 2
+    assert PLANTED not in " ".join(told)
 
 
 def test_many_fields_are_left_out_in_groups_and_the_one_that_is_needed_is_found() -> None:
