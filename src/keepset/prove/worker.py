@@ -64,8 +64,8 @@ def main(descriptor: int) -> None:
     except Exception as error:  # noqa: BLE001 - what a user's class does when it is made
         parent.send(_unmade(error))
         return
-    parent.send(None)
     try:
+        parent.send(None)
         while True:
             trial = parent.recv()
             answer = _supervised(order, experiment, trial, parent)
