@@ -14,7 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from keepset.audit.data import as_data
 from keepset.audit.detectors import detectors
 from keepset.audit.report import Audit, audited
-from keepset.audit.survey import DAY, survey
+from keepset.audit.sampling import Plan
+from keepset.audit.survey import DAY
+from keepset.audit.surveying import Around, Clock, survey
 from keepset.readers.ports import Foreign, Item, Overview, Reader, RunFacts, Unreadable
 from tests.audit import naive
 from tests.audit.memory import MemoryReader
@@ -22,8 +24,9 @@ from tests.audit.memory import MemoryReader
 NOW = 1_800_000_000.0
 
 
-def audit(reader: Reader, now: float | None = None) -> Audit:
-    return audited(survey(reader, "a store", detectors(), now=now or time.time()))
+def audit(reader: Reader, now: float | None = None, plan: Plan | None = None) -> Audit:
+    around = Around(Clock(now=lambda: now or time.time()))
+    return audited(survey(reader, "a store", detectors(), plan, around))
 
 
 class Rows:

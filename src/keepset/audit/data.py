@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
+from keepset.audit.finding import AuditFinding
+from keepset.audit.intervals import Estimate
 from keepset.audit.judging import Judged
+from keepset.audit.reckoned import reckoned
 from keepset.audit.report import Audit
 from keepset.audit.survey import AGES, OLDER, UNKNOWN
 from keepset.audit.tally import FieldTally, RunsTally
@@ -35,9 +37,10 @@ def as_data(audit: Audit) -> dict[str, Any]:
             "value_bytes": dict(tally.value_bytes),
             "seconds": round(tally.seconds, 3),
         },
+        "sample": _sample(audit),
         "complete": audit.is_complete,
         "counts": audit.counts(),
-        "findings": [asdict(one) for one in audit.findings],
+        "findings": [_finding(one, audit) for one in audit.findings],
         "fields": [_field(one, audit) for one in audit.fields],
         "host_fields": _others(audit),
         "kept": sum(one.verdict.keep for one in audit.fields),
@@ -72,6 +75,43 @@ def _runs(runs: RunsTally) -> dict[str, Any]:
     }
 
 
+def _sample(audit: Audit) -> dict[str, Any] | None:
+    """Say what was not looked at; None where everything was read."""
+    tally = audit.survey.tally
+    if tally.is_whole:
+        return None
+    return {
+        "runs": tally.read,
+        "of_runs": tally.runs.runs,
+        "left_early": tally.cut,
+        "bytes": tally.read_bytes,
+        "of_bytes": tally.runs.bytes,
+        "not_looked_at": round(audit.unseen, 6),
+        "confidence": 0.95,
+    }
+
+
+def _finding(one: AuditFinding, audit: Audit) -> dict[str, Any]:
+    figures = reckoned(audit.survey, one)
+    return {
+        "severity": one.severity,
+        "code": one.code,
+        "message": one.message,
+        "hint": one.hint,
+        "surface": one.surface,
+        "field": one.field,
+        "place": one.place,
+        "copies": one.copies,
+        "runs": one.runs,
+        "bytes": one.bytes,
+        "estimates": {name: _estimate(figure) for name, figure in figures.items()},
+    }
+
+
+def _estimate(one: Estimate) -> dict[str, float]:
+    return {"value": round(one.value, 6), "low": round(one.low, 6), "high": round(one.high, 6)}
+
+
 def _field(one: Judged, audit: Audit) -> dict[str, Any]:
     tally = one.tally
     return {
@@ -80,12 +120,21 @@ def _field(one: Judged, audit: Audit) -> dict[str, Any]:
         "using": one.using or None,
         **_counted(tally),
         "share": round(one.share, 6),
+        "estimates": _reckoned(one, audit),
         "repeated_bytes": one.again,
         "growth_per_step": round(one.growth, 1),
         "cost": audit.cost(one),
         "types": _named(tally.types),
         "bytes_by_step": _points(tally.curve.points()),
     }
+
+
+def _reckoned(one: Judged, audit: Audit) -> dict[str, Any]:
+    tally = audit.survey.tally
+    if tally.replicates is None:
+        return {}
+    share = tally.replicates.share(f"field.{one.tally.number}", audit.survey.narrow)
+    return {"bytes": _estimate(audit.bytes_of(one)), "share": _estimate(share)}
 
 
 def _others(audit: Audit) -> list[dict[str, Any]]:

@@ -23,6 +23,9 @@ class AuditFinding:
         copies: How often it is in the store.
         runs: In how many runs.
         bytes: Bytes that it takes; 0 where that is not told.
+        total: Name of the sum by which `copies` are reckoned from a sample; empty for none.
+        weight: The same for `bytes`.
+        is_counted: Whether it is known of all runs, also where only a sample was read.
     """
 
     severity: Severity
@@ -35,3 +38,6 @@ class AuditFinding:
     copies: int = 0
     runs: int = 0
     bytes: int = 0
+    total: str = ""
+    weight: str = ""
+    is_counted: bool = False

@@ -85,10 +85,13 @@ def _spots(found: Survey, costs: dict[str, Judged]) -> Iterator[AuditFinding]:
             place,
             sum(one.copies for one in several),
             max(one.runs for one in several),
+            total=several[0].total,
         )
         whole = costs.get(field) if surface == "state" else None
         same = whole is not None and whole.verdict.reason == kind and place == field
-        yield replace(base, bytes=whole.tally.bytes) if whole is not None and same else base
+        if whole is not None and same:
+            base = replace(base, bytes=whole.tally.bytes, weight=f"field.{whole.tally.number}")
+        yield base
 
 
 def _secret(surface: str) -> str:
@@ -115,4 +118,5 @@ def _contents(fields: Iterable[Judged]) -> Iterator[AuditFinding]:
                 one.tally.values,
                 one.tally.runs,
                 one.tally.bytes,
+                weight=f"field.{one.tally.number}",
             )

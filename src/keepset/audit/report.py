@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from keepset.audit.finding import AuditFinding
 from keepset.audit.findings import findings
+from keepset.audit.intervals import Estimate
 from keepset.audit.judging import Judged, judged
 from keepset.audit.survey import Survey
 
@@ -30,7 +31,17 @@ class Audit:
         """Tell whether everything in the store was read."""
         tally = self.survey.tally
         failed = any(one.code == "audit.unreadable" for one in self.findings)
-        return not failed and tally.read == tally.runs.runs
+        return not failed and tally.is_whole
+
+    @property
+    def unseen(self) -> float:
+        """The share of all bytes that was not looked at; of all runs where no bytes are known."""
+        tally = self.survey.tally
+        if tally.is_whole or not tally.runs.runs:
+            return 0.0
+        if tally.runs.bytes:
+            return max(0.0, 1 - tally.read_bytes / tally.runs.bytes)
+        return 1 - tally.read / tally.runs.runs
 
     @property
     def has_findings(self) -> bool:
@@ -45,10 +56,16 @@ class Audit:
 
     def cost(self, field: Judged) -> int:
         """Give the bytes of a field in all steps of all runs."""
+        return round(self.bytes_of(field).value)
+
+    def bytes_of(self, field: Judged) -> Estimate:
+        """Give the same with the interval that it lies in, where it was reckoned from a sample."""
         tally = self.survey.tally
-        if tally.read == tally.runs.runs:
-            return field.tally.bytes
-        return round(field.tally.bytes / max(tally.read, 1) * tally.runs.runs)
+        if tally.replicates is None:
+            return Estimate(field.tally.bytes, field.tally.bytes, field.tally.bytes)
+        return tally.replicates.total(
+            f"field.{field.tally.number}", tally.runs.bytes, self.survey.narrow
+        )
 
     def counts(self) -> dict[str, int]:
         """Count the findings by how bad they are."""

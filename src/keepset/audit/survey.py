@@ -1,17 +1,13 @@
-"""Read a store from one end to the other and count; memory does not grow with the store."""
+"""What was found out about a store, and what its runs tell without being read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from keepset.audit.looking import Looker
-from keepset.audit.reading import RunReading
-from keepset.audit.tally import RunsTally, Tally, add
-from keepset.errors import DecodeError, IntegrityError, NotFoundError
-from keepset.readers.ports import Overview, Reader, RunFacts
-from keepset.scan import Scanner
+from keepset.audit.intervals import narrowed
+from keepset.audit.tally import RunsTally, Tally
+from keepset.readers.ports import Overview, RunFacts
 
 DAY: Final = 86_400
 AGES: Final = (
@@ -47,31 +43,11 @@ class Survey:
     free: int | None = None
     now: float = 0.0
 
-
-Told = Callable[[Tally], None]
-"""Is called after each run that was read, and now and then in a long one."""
-
-_OFTEN: Final = 512
-
-
-def survey(
-    reader: Reader, place: str, scanner: Scanner, *, now: float, told: Told = lambda _: None
-) -> Survey:
-    """Read a store whole.
-
-    Args:
-        reader: Reads it.
-        place: Where it is, as a person names it.
-        scanner: The detectors.
-        now: Seconds since 1970, by which ages are told.
-        told: Is told of the progress.
-    """
-    overview = reader.overview()
-    tally, looker = Tally(), Looker(scanner)
-    for facts in reader.runs():
-        count_run(tally.runs, facts, now)
-        read_run(reader, facts, tally, looker, told)
-    return Survey(place, overview, tally, dict(reader.orphans()), now=now)
+    @property
+    def narrow(self) -> float:
+        """The factor by which intervals are narrower, since no run is read twice."""
+        tally = self.tally
+        return 1.0 if tally.cut else narrowed(tally.read, tally.runs.runs)
 
 
 def count_run(tally: RunsTally, facts: RunFacts, now: float) -> None:
@@ -101,22 +77,3 @@ def age_of(last: float | None, now: float) -> str:
         return UNKNOWN
     days = (now - last) / DAY
     return next((name for name, end in AGES if days < end), OLDER)
-
-
-def read_run(
-    reader: Reader, facts: RunFacts, tally: Tally, looker: Looker, told: Told = lambda _: None
-) -> None:
-    """Read all values of a run, and count them."""
-    reading = RunReading(tally, tally.read, looker)
-    try:
-        for number, item in enumerate(reader.items(facts.run), 1):
-            reading.take(item)
-            if number % _OFTEN == 0:
-                told(tally)
-    except (DecodeError, IntegrityError, NotFoundError) as error:
-        add(tally.failed, error.code)
-    reading.end()
-    tally.read += 1
-    tally.read_bytes += facts.size
-    tally.read_checkpoints += facts.checkpoints
-    told(tally)

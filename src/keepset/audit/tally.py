@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from keepset.audit.curve import Curve
+from keepset.audit.intervals import Replicates
 from keepset.audit.sketch import Repeats
 
 MOST_FIELDS: Final = 1_000
@@ -38,6 +39,11 @@ class SpotTally(msgspec.Struct):
     copies: int = 0
     runs: int = 0
     last: int = -1
+
+    @property
+    def total(self) -> str:
+        """The name of its sum; what differs only in what it was found by is one."""
+        return f"spot.{self.surface}.{self.field}.{self.kind}.{self.place}"
 
 
 class FieldTally(msgspec.Struct):
@@ -145,7 +151,10 @@ class Tally(msgspec.Struct):
         repeats: Which values several runs have.
         steps: Bytes of a whole step, by its number.
         failed: Runs that could not be read to their end, by reason.
+        cut: Runs that were left before their end, since they are large or time was up.
+        replicates: Sums by which a sample is weighed; None where all is read.
         seconds: How long it took.
+        last_run: The run that was read last.
     """
 
     runs: RunsTally = msgspec.field(default_factory=RunsTally)
@@ -159,7 +168,31 @@ class Tally(msgspec.Struct):
     repeats: Repeats = msgspec.field(default_factory=Repeats)
     steps: Curve = msgspec.field(default_factory=Curve)
     failed: dict[str, int] = {}
+    cut: int = 0
+    replicates: Replicates | None = None
     seconds: float = 0.0
+    last_run: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether every run was read to its end."""
+        return self.read == self.runs.runs and not self.cut
+
+    def totals(self) -> dict[str, float]:
+        """Give every sum that is reckoned from a sample, by name."""
+        sums: dict[str, float] = {"bytes": sum(self.value_bytes.values())}
+        for one in self.fields.values():
+            sums[f"field.{one.number}"] = one.bytes
+            sums["same"] = sums.get("same", 0) + one.same_bytes
+            sums["same.values"] = sums.get("same.values", 0) + one.same
+            sums["metadata"] = sums.get("metadata", 0) + sum(one.metadata.values())
+            sums["types"] = sums.get("types", 0) + sum(one.types.values())
+            for why, count in one.unreadable.items():
+                sums[f"unreadable.{why}"] = sums.get(f"unreadable.{why}", 0) + count
+        for one_spot in self.spots.values():
+            name = one_spot.total
+            sums[name] = sums.get(name, 0) + one_spot.copies
+        return sums
 
     def field(self, surface: str, graph: str, name: str) -> FieldTally:
         """Give the tally of a field; one for all others where there are too many."""

@@ -43,6 +43,7 @@ def unreadable(found: Survey) -> Iterator[AuditFinding]:
                 "Audit a copy that is decrypted to see what is in them.",
                 copies=count,
                 runs=runs[why],
+                total=f"unreadable.{why}",
             )
             continue
         yield AuditFinding(
@@ -52,6 +53,7 @@ def unreadable(found: Survey) -> Iterator[AuditFinding]:
             "A resume of these runs fails or goes on without the value: look at them by hand.",
             copies=count,
             runs=runs[why],
+            total=f"unreadable.{why}",
         )
     for code, count in found.tally.failed.items():
         yield AuditFinding(
@@ -77,6 +79,7 @@ def of_runs(found: Survey) -> Iterator[AuditFinding]:
             copies=runs.unfinished,
             runs=runs.unfinished,
             bytes=runs.unfinished_bytes,
+            is_counted=True,
         )
     old = [runs.ages[age] for age in _OLD if age in runs.ages]
     if old:
@@ -89,6 +92,7 @@ def of_runs(found: Survey) -> Iterator[AuditFinding]:
             copies=number,
             runs=number,
             bytes=weight,
+            is_counted=True,
         )
 
 
@@ -102,6 +106,7 @@ def of_the_store(found: Survey) -> Iterator[AuditFinding]:
                 f"rows of {table} that belong to no checkpoint",
                 "Nothing reads them: delete them.",
                 copies=rows,
+                is_counted=True,
             )
     if found.free:
         yield AuditFinding(
@@ -111,6 +116,7 @@ def of_the_store(found: Survey) -> Iterator[AuditFinding]:
             "What was in them can still be read there: VACUUM the file.",
             copies=1,
             bytes=found.free,
+            is_counted=True,
         )
     types = imported(found)
     foreign = {name: n for name, n in types.items() if name.partition(".")[0] not in _KNOWN}
@@ -123,6 +129,7 @@ def of_the_store(found: Survey) -> Iterator[AuditFinding]:
             f"a load imports and calls {named}{more}",
             "State is tied to where code lies, and data decides what is called: register types.",
             copies=sum(foreign.values()),
+            total="types",
         )
 
 
@@ -147,6 +154,7 @@ def costs(found: Survey, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
             "Keep the content alone: Keep(without=…) names what is left out.",
             copies=len(inside),
             bytes=weight,
+            weight="metadata",
         )
     same = sum(one.tally.same_bytes for one in fields)
     if total and same >= _MUCH * total and same >= _SMALL:
@@ -159,11 +167,14 @@ def costs(found: Survey, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
             "Store what changed in a step, not the whole state.",
             copies=sum(one.tally.same for one in fields),
             bytes=same,
+            total="same.values",
+            weight="same",
         )
     again = sum(one.again for one in fields)
     if total and again >= _TELLING * total and again >= _SMALL:
         worst = max(fields, key=lambda one: one.again)
         about = "" if found.tally.repeats.is_exact else "about "
+        about = about if found.tally.is_whole else "at least "
         yield AuditFinding(
             "advice",
             "audit.repeated",

@@ -73,7 +73,7 @@ def _body(audit: Audit, again: Sequence[str]) -> Iterator[str]:
     ]
     yield "".join(f"<p>{text(one)}</p>" for one in (*said, *audit.survey.overview.notes))
     if audit.findings:
-        yield f"<h2>What does not belong</h2>{_findings(audit.findings)}"
+        yield f"<h2>What does not belong</h2>{_findings(audit, audit.findings)}"
     if audit.fields:
         yield f"<h2>The fields of the state</h2>{_fields(audit)}"
     drawn = "".join(_charts(audit))
@@ -106,21 +106,20 @@ def _table(label: str, heads: Iterable[str], rows: Iterable[str]) -> str:
     )
 
 
-def _findings(found: Sequence[AuditFinding]) -> str:
+def _findings(audit: Audit, found: Sequence[AuditFinding]) -> str:
     heads = "what", "", "where", "times", "runs", "bytes"
-    return _table("What does not belong", heads, map(_finding, found))
+    return _table("What does not belong", heads, (_finding(one, audit) for one in found))
 
 
-def _finding(one: AuditFinding) -> str:
+def _finding(one: AuditFinding, audit: Audit) -> str:
+    copies, runs, weight = sentences.figures(audit, [one])
     place = sentences.where([one])
     shown = f'<td class="wide name">{text(place)}</td>' if one.place else "<td></td>"
     return (
         f"<tr><td><span class='tag {one.severity}'>{one.severity}</span></td>"
         f"<td class=wide>{text(one.message)} <code>{text(one.code)}</code>"
         f"<br><span class=hint>{text(one.hint)}</span></td>{shown}"
-        f"{_number('times', f'{one.copies:,}' if one.copies else '-')}"
-        f"{_number('runs', f'{one.runs:,}' if one.runs else '-')}"
-        f"{_number('bytes', size(one.bytes) if one.bytes else '-')}</tr>"
+        f"{_number('times', copies)}{_number('runs', runs)}{_number('bytes', weight)}</tr>"
     )
 
 
@@ -186,7 +185,14 @@ def _how(audit: Audit) -> str:
         ("Checkpoints of a run", f"{audit.steps:,.1f} in the mean"),
         ("Values that runs share", repeats),
         ("A load would import", ", ".join(types) or "nothing"),
+        ("Figures", _figures(audit)),
         ("Took", counted(round(survey.tally.seconds), "second")),
     ]
     pairs = "".join(f"<dt>{text(what)}</dt><dd>{text(much)}</dd>" for what, much in facts)
     return f"<dl>{pairs}</dl>"
+
+
+def _figures(audit: Audit) -> str:
+    if audit.survey.tally.is_whole:
+        return "counted"
+    return "reckoned from the sample, as intervals that hold the true figure in 95 of 100 samples"

@@ -44,7 +44,7 @@ def _parts(audit: Audit, again: Sequence[str]) -> Iterator[RenderableType]:
     if audit.findings:
         groups = sentences.grouped(audit.findings)
         yield Text()
-        yield _findings(groups)
+        yield _findings(audit, groups)
         yield from _more(len(groups) - MOST_FINDINGS)
     if audit.fields:
         yield Text()
@@ -63,7 +63,7 @@ def _more(number: int) -> Iterator[Text]:
         yield Text(f"… and {number:,} more: --json and --html have all", style="dim")
 
 
-def _findings(groups: list[list[AuditFinding]]) -> Table:
+def _findings(audit: Audit, groups: list[list[AuditFinding]]) -> Table:
     grid = Table(box=None, pad_edge=False, header_style="bold")
     grid.add_column("what does not belong", overflow="fold", ratio=3)
     grid.add_column("where", overflow="fold", ratio=2)
@@ -72,14 +72,10 @@ def _findings(groups: list[list[AuditFinding]]) -> Table:
     grid.add_column("bytes", justify="right", no_wrap=True)
     for several in groups[:MOST_FINDINGS]:
         one = several[0]
-        copies, weight = sum(each.copies for each in several), sum(each.bytes for each in several)
-        runs = max(each.runs for each in several)
         grid.add_row(
             Text(one_row(one.message), style=_STYLES[one.severity]),
             Text(one_row(sentences.where(several))),
-            Text(f"{copies:,}" if copies else "-"),
-            Text(f"{runs:,}" if runs else "-"),
-            Text(size(weight) if weight else "-"),
+            *(Text(one) for one in sentences.figures(audit, several)),
         )
     return grid
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from keepset.audit.finding import AuditFinding
+from keepset.audit.intervals import Estimate
 from keepset.audit.judging import Judged
+from keepset.audit.reckoned import reckoned
 from keepset.audit.report import Audit
 from keepset.audit.survey import DAY
 from keepset.cli.counts import counted
@@ -58,13 +60,32 @@ def verdict(audit: Audit) -> str:
 def looked(audit: Audit) -> str:
     """Say how much of the store was looked at."""
     tally = audit.survey.tally
-    if tally.read == tally.runs.runs:
+    if tally.is_whole:
         return f"read whole, {counted(tally.values, 'value')}"
-    share = tally.read / tally.runs.runs
     return (
-        f"{tally.read:,} of {counted(tally.runs.runs, 'run')} were read ({share:.1%}); "
-        f"{1 - share:.1%} was not looked at"
+        f"a sample: {tally.read:,} of {counted(tally.runs.runs, 'run')}"
+        f"{f', {tally.cut:,} of them not to the end' if tally.cut else ''}; "
+        f"{audit.unseen:.1%} of the bytes was not looked at"
     )
+
+
+def between(figure: Estimate | None, seen: int, written: Callable[[int], str]) -> str:
+    """Write a figure; one that was reckoned from a sample with the interval that it lies in.
+
+    Args:
+        figure: What was reckoned, or None.
+        seen: What was counted.
+        written: Writes a number.
+    """
+    if figure is None:
+        return written(seen) if seen else "-"
+    low, high = written(round(figure.low)), written(round(figure.high))
+    return low if low == high else f"{low} - {high}"
+
+
+def plainly(number: int) -> str:
+    """Write a number of things."""
+    return f"{number:,}"
 
 
 def unfinished(audit: Audit) -> str:
@@ -110,6 +131,33 @@ def where(several: Sequence[AuditFinding]) -> str:
     return f"{', '.join(surfaces)}: {place}" if place else "-"
 
 
+def figures(audit: Audit, several: Sequence[AuditFinding]) -> tuple[str, str, str]:
+    """Write how often a group of findings is there, in how many runs, and its bytes."""
+    reckonings = [reckoned(audit.survey, one) for one in several]
+    return (
+        between(_sum(reckonings, "copies"), sum(one.copies for one in several), plainly),
+        between(_most(reckonings, "runs"), max(one.runs for one in several), plainly),
+        between(_sum(reckonings, "bytes"), sum(one.bytes for one in several), size),
+    )
+
+
+def _sum(reckonings: Sequence[dict[str, Estimate]], name: str) -> Estimate | None:
+    found = [one[name] for one in reckonings if name in one]
+    if not found:
+        return None
+    # Ends of intervals add up to a wider one than is needed, which is on the safe side.
+    return Estimate(
+        sum(one.value for one in found),
+        sum(one.low for one in found),
+        sum(one.high for one in found),
+    )
+
+
+def _most(reckonings: Sequence[dict[str, Estimate]], name: str) -> Estimate | None:
+    found = [one[name] for one in reckonings if name in one]
+    return max(found, key=lambda one: one.value, default=None)
+
+
 def cost(audit: Audit) -> str:
     """Say what the fields cost that do not belong, as steps x runs."""
     out = [one for one in audit.fields if not one.verdict.keep]
@@ -120,11 +168,12 @@ def cost(audit: Audit) -> str:
     said = f"{kept} of {counted(len(audit.fields), 'field')} belong"
     if not out:
         return f"{said}."
-    weight = sum(audit.cost(one) for one in out)
+    weight = size(sum(audit.cost(one) for one in out))
+    about = "" if audit.survey.tally.is_whole else "about "
     a_step = sum(one.mean for one in out)
     return (
         f"{said}. The others take {size(a_step)} a step x {audit.steps:,.1f} steps x "
-        f"{counted(runs, 'run')}: {size(weight)} in all."
+        f"{counted(runs, 'run')}: {about}{weight} in all."
     )
 
 
