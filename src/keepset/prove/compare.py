@@ -79,7 +79,7 @@ def differences(
     Args:
         outcome: What came of a trial.
         reference: What is right.
-        left_out: Fields that were left out: they may be missing from the final state …
+        left_out: Fields that were left out: they may be missing from the final state, or others …
         outputs: … but for those that a caller reads.
     """
     spared = frozenset(left_out) - frozenset(outputs)

@@ -93,8 +93,8 @@ class Proof:
         name: What a person calls the workflow.
         points: Ids of the points at which runs were ended and resumed, in order.
         fields: One for each field, in the order of their declaration.
-        sufficient: A set of fields with which alone every resume is right; a field that a rule
-            restores is restored and not in it. None where no such set was found.
+        sufficient: A set of fields with which alone every resume is right; one of them that is
+            `RESTORED` comes back by its rule, and need not be stored. None where none was found.
         minimal: Whether each of them was shown to be needed in it.
         volatile: What differs between controls and was left out of the comparison.
         unlike: What differs between controls so that nothing can be compared.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from keepset.contracts import Drop, Refetch, Rule
-from keepset.prove.compare import Difference, is_lost
+from keepset.prove.compare import Difference, differences, is_lost
 from keepset.prove.flow import Search
 from keepset.prove.proof import Cell, Proven
 from keepset.prove.trials import RESTORED, Trial
@@ -54,6 +54,7 @@ def at_point(tries: Tries, point: str, *, grouped: bool) -> Search[Point]:
         found = yield from tries.without(point, [frozenset({name}) for name in names])
         without = dict(zip(names, found, strict=True))
     misled = yield from _by_rule(tries, point, ruled)
+    misled |= {name: stand.strayed for name in names if name in stand.misled}
     declared = yield from _declared(tries, point, names)
     cells = {name: _cell(tries, stand, name, without, misled) for name in tries.question.asked}
     lost = frozenset(n for n in names if not without[n] and _is_lost(tries, stand, n))
@@ -128,15 +129,31 @@ def _cell(
     """Weigh what went wrong without a field against what went wrong by its rule."""
     rule, point = tries.question.rules[name], stand.point
     if name in stand.misled:
-        return Cell(point, Proven.REFETCH_DIFFERS, stand.strayed)
+        is_fetched = isinstance(rule, Refetch)
+        verdict = Proven.REFETCH_DIFFERS if is_fetched else Proven.NEEDED
+        return Cell(point, verdict, stand.strayed)
     wrong, led = without.get(name, ()), misled.get(name, ())
     if isinstance(rule, Drop):
         return Cell(point, Proven.NEEDED, led) if led else Cell(point, Proven.NOT_NEEDED)
     if not wrong:
-        return Cell(point, Proven.NOT_NEEDED)
+        elsewhere = _elsewhere(tries, stand, name) if isinstance(rule, Refetch) else ()
+        verdict = Proven.REFETCH_DIFFERS if elsewhere else Proven.NOT_NEEDED
+        return Cell(point, verdict, elsewhere)
     if isinstance(rule, Refetch) and (led or _is_changed(tries, point, name)):
         return Cell(point, Proven.REFETCH_DIFFERS, led or wrong)
     return Cell(point, Proven.RESTORED if isinstance(rule, RESTORED) else Proven.NEEDED, wrong)
+
+
+def _elsewhere(tries: Tries, stand: Stand, name: str) -> Differences:
+    """Say what but the field itself is another with its own value than with what is fetched.
+
+    A loader that gives nothing any more is as wrong as no loader, and the field no less needed.
+    """
+    outcome = tries.known(tries.trial(stand.point, by_value=[name]))
+    if outcome is None or stand.reference is None:
+        return ()
+    spared = tries.absent | {name}
+    return differences(outcome, stand.reference, spared, tries.question.outputs)
 
 
 def _is_changed(tries: Tries, point: str, name: str) -> bool:

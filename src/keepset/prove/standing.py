@@ -7,7 +7,7 @@ from dataclasses import replace
 from keepset.contracts import Refetch
 from keepset.prove.compare import Difference, Reference, differences, reference_of
 from keepset.prove.flow import Search
-from keepset.prove.trials import Trial
+from keepset.prove.trials import RESTORED
 from keepset.prove.tries import Stand, Tries
 from keepset.prove.volatile import mask_of
 
@@ -43,9 +43,14 @@ def stand(tries: Tries, point: str, uninterrupted: Reference) -> Search[Stand]:
         tries.stuck.setdefault(*controls.right.unstorable)  # a secret, which no file has
     around = _around(uninterrupted, controls)
     strayed = differences(controls.right, around, tries.absent, tries.question.outputs)
-    if not strayed or controls.right.failure is None:
+    if not strayed:
+        return Stand(point, controls)
+    misled = yield from _misled(tries, point, around, controls)
+    if misled is not None:
+        return misled
+    if controls.right.failure is None:
         return Stand(point, controls, strayed)
-    return (yield from _mended(tries, point, around, strayed))
+    return (yield from _stale(tries, point, around, strayed))
 
 
 def later(tries: Tries, point: str) -> Search[bool]:
@@ -77,28 +82,64 @@ def _around(uninterrupted: Reference, controls: Reference) -> Reference:
     return Reference(uninterrupted.right, both, allowed, ())
 
 
-def _mended(
+def _misled(
+    tries: Tries, point: str, right: Reference, controls: Reference
+) -> Search[Stand | None]:
+    """Look for the rules that lead a resume astray: with the fields' own values it is right.
+
+    What such a field is at the end is no matter: a rule may make it afresh.
+    """
+    rules, outputs = tries.question.rules, tries.question.outputs
+    ruled = [name for name in rules if isinstance(rules[name], RESTORED)]
+    spared = tries.absent | frozenset(ruled)
+    strayed = differences(controls.right, right, spared, outputs)
+    stored = (yield from _storable(tries, point, ruled)) if strayed else []
+    (outcome,) = yield from tries.outcomes([tries.trial(point, by_value=stored)])
+    if not stored or differences(outcome, right, spared, outputs):
+        return None
+    for name in list(stored):
+        fewer = [one for one in stored if one != name]
+        (outcome,) = yield from tries.outcomes([tries.trial(point, by_value=fewer)])
+        if not differences(outcome, right, spared, outputs):
+            stored = fewer
+    if controls.right.failure is None:
+        # Other content is what a resume has; it is held to what was there field by field.
+        stored = [name for name in stored if not isinstance(rules[name], Refetch)]
+    if not stored:
+        return None
+    trials = [tries.trial(point, number, by_value=stored) for number in range(CONTROLS)]
+    reference = reference_of((yield from tries.outcomes(trials)))
+    if reference.unlike:
+        return None
+    return Stand(point, reference, strayed, misled=frozenset(stored))
+
+
+def _storable(tries: Tries, point: str, names: list[str]) -> Search[list[str]]:
+    """Give those fields whose values a checkpoint takes."""
+    left = list(names)
+    while left:
+        (outcome,) = yield from tries.outcomes([tries.trial(point, by_value=left)])
+        refused = outcome.unstorable[0] if outcome.unstorable else None
+        if refused not in left:
+            break
+        left.remove(refused)
+    return left
+
+
+def _stale(
     tries: Tries, point: str, right: Reference, strayed: tuple[Difference, ...]
 ) -> Search[Stand]:
-    """Look for the field without which, or with whose own value, a resume does not fail."""
-    names = tries.fields
-    fetched = [name for name in names if isinstance(tries.question.rules[name], Refetch)]
-    mends = [*((name, True) for name in fetched), *((name, False) for name in names)]
-    outcomes = yield from tries.outcomes([_mend(tries, point, one) for one in mends])
-    for (name, stored), outcome in zip(mends, outcomes, strict=True):
-        out = frozenset() if stored else frozenset({name})
-        if differences(outcome, right, tries.absent | out, tries.question.outputs):
+    """Look for the field without which a resume does not fail."""
+    outputs = tries.question.outputs
+    names = [name for name in tries.question.rules if name not in tries.absent]
+    trials = [tries.trial(point, left_out=[name]) for name in names]
+    outcomes = yield from tries.outcomes(trials)
+    for name, outcome in zip(names, outcomes, strict=True):
+        if differences(outcome, right, tries.absent | {name}, outputs):
             continue
-        again = yield from tries.outcomes([_mend(tries, point, (name, stored), 1)])
+        again = yield from tries.outcomes([tries.trial(point, 1, left_out=[name])])
         reference = reference_of([outcome, *again])
         if not reference.unlike:
-            return Stand(point, reference, strayed, stale=out, misled=frozenset({name}) - out)
+            return Stand(point, reference, strayed, stale=frozenset({name}))
     why = f"it fails with everything there that a checkpoint takes: {strayed[0].what}"
     return Stand(point, None, strayed, why=why)
-
-
-def _mend(tries: Tries, point: str, mend: tuple[str, bool], number: int = 0) -> Trial:
-    name, stored = mend
-    if stored:
-        return tries.trial(point, number, by_value=[name])
-    return tries.trial(point, number, left_out=[name])
