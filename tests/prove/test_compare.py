@@ -84,6 +84,7 @@ SAME: list[tuple[str, object, object]] = [
     ("two connections", sqlite3.connect(":memory:"), sqlite3.connect(":memory:")),
     ("two locks in a list", [threading.Lock(), 1], [threading.Lock(), 1]),
     ("arrays", np.arange(4), np.arange(4)),
+    ("numbers of many digits", -(10**5_000), -(10**5_000)),
 ]
 
 OTHER: list[tuple[str, object, object]] = [
@@ -103,6 +104,7 @@ OTHER: list[tuple[str, object, object]] = [
     ("arrays of other numbers", np.array([1.0, 2.0]), np.array([1.0, 3.0])),
     ("arrays of other types", np.array([1], "i4"), np.array([1], "i8")),
     ("two moments", datetime(2031, 1, 1, tzinfo=UTC), datetime(2031, 1, 2, tzinfo=UTC)),
+    ("numbers of many digits", 10**5_000, 10**5_000 + 1),
     ("long texts", "x" * 9_000, "x" * 8_999 + "y"),
     ("a connection and a lock", sqlite3.connect(":memory:"), threading.Lock()),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import SystemRandom
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -73,6 +74,19 @@ def page() -> ks.Workflow:
     return ks.Workflow(Page, steps=[look, answer])
 
 
+class Globe(TypedDict, total=False):
+    world: str
+    moved: str
+
+
+def turn(_: Globe) -> Globe:
+    return {"world": str(SystemRandom().getrandbits(64)), "moved": "no"}
+
+
+def move(state: Globe) -> Globe:
+    return {"moved": f"{state['moved']} more"}
+
+
 def verdicts(proof: Proof) -> dict[str, str]:
     return {one.name: str(one.verdict) for one in proof.fields}
 
@@ -109,3 +123,12 @@ def test_the_same_rules_are_right_where_the_world_does_not_change() -> None:
     proof: Any = prove(page, options=HERE)
     assert verdicts(proof)["text"] == "restored"
     assert codes(proof) == set()
+
+
+def test_a_field_has_nothing_to_do_with_what_is_observed_whatever_it_is_called() -> None:
+    def build() -> ks.Workflow:
+        return ks.Workflow(Globe, steps=[turn, move])
+
+    proof = prove(build, observe=lambda: "it turns", options=HERE)
+    assert verdicts(proof) == {"world": "not needed", "moved": "needed"}
+    assert proof.volatile == ("world",)

@@ -116,6 +116,13 @@ def test_a_second_id_where_the_first_one_belongs_is_noticed(
     assert found == (() if is_same else (expected,))
 
 
+def test_small_numbers_that_are_equal_by_chance_are_no_id_that_was_put_in_place_of_another() -> (
+    None
+):
+    right = learned({"one": 4, "other": 2}, {"one": 1, "other": 3})
+    assert differences(outcome({"one": 5, "other": 5}), right) == ()
+
+
 @given(st.text())
 def test_the_words_of_a_text_are_all_of_it(text: str) -> None:
     assert "".join(words(text)) == text

@@ -324,6 +324,12 @@ def test_many_fields_are_left_out_in_groups_and_the_one_that_is_needed_is_found(
     assert proof.resumes < 80
 
 
+def test_fields_that_are_left_out_in_groups_are_missed_at_the_end_all_the_same() -> None:
+    many = Options(pins=(), most=0)
+    proof = proof_of(Ticket, [find, read, reply], {"question": "why?"}, options=many)
+    assert {one.name for one in proof.fields if one.lost} == {"question", "note"}
+
+
 def test_several_inputs_or_answers_are_refused_since_a_workflow_takes_one() -> None:
     several: list[dict[str, Any]] = [{"turns": [{}, {}]}, {"answers": ["yes"]}]
     for more in several:

@@ -111,6 +111,8 @@ class _Taking:
     def _text(self, value: Any, path: Path) -> str:
         if isinstance(value, str | PurePath):
             text = str(value).replace(self._here, _HERE) if self._here else str(value)
+        elif isinstance(value, int) and value.bit_length() > _LONGEST:
+            text = hex(value)  # Python writes no number of so many digits in decimals
         elif value is None or isinstance(value, bool | int | float):
             text = repr(value)
         elif isinstance(value, Enum):

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from keepset.contracts import Drop, Extract, Keep
 from keepset.errors import KeepsetError, PolicyError
@@ -21,6 +21,9 @@ from keepset.prove.watch import Halted, Watch
 from keepset.store import Store
 from keepset.verdict.examine import verdicts_on
 from keepset.verdict.field import FieldVerdict
+
+_SEEN: Final = "observe()"
+"""Stands for the world where fields have their names; no field is called so."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,7 @@ def outcome_of(experiment: Experiment, lives: list[Lived], store: Store, began: 
         steps=tuple(group for life in lives for group in life.steps),
         points=lives[0].points,
         state=state,
-        world={} if seen is None else leaves_of(seen, ("world",), codec, here),
+        world={} if seen is None else leaves_of(seen, (_SEEN,), codec, here),
         failure=last.failure,
         changed=last.changed,
         unstorable=next((life.unstorable for life in lives if life.unstorable), None),

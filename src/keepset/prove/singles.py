@@ -48,16 +48,17 @@ def at_point(tries: Tries, point: str, *, grouped: bool) -> Search[Point]:
     names = [name for name in tries.fields if name not in stand.stale]
     ruled = [name for name in names if is_tried_by_rule(tries.question.rules[name])]
     if grouped:
-        without = yield from _grouped(tries, point, names)
+        groups = yield from _grouped(tries, point, names)
     else:
         yield from tries.outcomes(_certain(tries, point, names, ruled))
-        found = yield from tries.without(point, [frozenset({name}) for name in names])
-        without = dict(zip(names, found, strict=True))
+        groups = {name: frozenset({name}) for name in names}
+    found = yield from tries.without(point, [groups[name] for name in names])
+    without = dict(zip(names, found, strict=True))
     misled = yield from _by_rule(tries, point, ruled)
     misled |= {name: stand.strayed for name in names if name in stand.misled}
     declared = yield from _declared(tries, point, names)
     cells = {name: _cell(tries, stand, name, without, misled) for name in tries.question.asked}
-    lost = frozenset(n for n in names if not without[n] and _is_lost(tries, stand, n))
+    lost = frozenset(n for n in names if not without[n] and _is_lost(tries, stand, n, groups[n]))
     return Point(stand, cells, misled, lost, declared)
 
 
@@ -100,21 +101,25 @@ def _by_rule(tries: Tries, point: str, ruled: Sequence[str]) -> Search[dict[str,
     }
 
 
-def _grouped(tries: Tries, point: str, names: Sequence[str]) -> Search[dict[str, Differences]]:
-    """Leave halves out, and halves of the halves without which a resume is wrong."""
+def _grouped(tries: Tries, point: str, names: Sequence[str]) -> Search[dict[str, frozenset[str]]]:
+    """Leave halves out, and halves of the halves without which a resume is wrong.
+
+    Returns:
+        By field, the group that it was left out with last.
+    """
     if not names:
         return {}
-    (found,) = yield from tries.without(point, [frozenset(names)])
-    if not found or len(names) == 1:
-        return dict.fromkeys(names, found)
+    group = frozenset(names)
+    if len(names) == 1 or not (yield from tries.is_wrong(point, group)):
+        return dict.fromkeys(names, group)
     middle = len(names) // 2
     first = yield from _grouped(tries, point, names[:middle])
     second = yield from _grouped(tries, point, names[middle:])
     return {**first, **second}
 
 
-def _is_lost(tries: Tries, stand: Stand, name: str) -> bool:
-    outcome = tries.known(tries.trial(stand.point, left_out=[name]))
+def _is_lost(tries: Tries, stand: Stand, name: str, group: frozenset[str]) -> bool:
+    outcome = tries.known(tries.trial(stand.point, left_out=group))
     right = stand.reference
     return outcome is not None and right is not None and is_lost(outcome, right, name)
 

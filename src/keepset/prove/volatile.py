@@ -3,7 +3,7 @@
 Two controls show it. A text that differs is cut into words, so that of ``order 4f1a… for Bob`` only
 the id is volatile and Bob is still compared. A time is one word, since its parts change now and
 then. Volatile words are not compared by what they are but by which of them are equal to which, so
-that a second id where the first one belongs is noticed.
+that a second id where the first one belongs is noticed. Short ones may be equal by chance.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _WORD: Final = re.compile(
 )
 _MADE_UP: Final = re.compile(r".*[0-9].*|[0-9a-f]{4,}|tmp\w{8}|\w{16,}", re.DOTALL)
 """Words that clocks, ids and random numbers are made of; a name or a sentence is none."""
+_BY_CHANCE: Final = 4
+"""Characters from which on two words that are equal are so for a reason."""
 
 Mask = Mapping[Path, frozenset[int] | None]
 """By path of a text that differs: numbers of the words that do, or None for the whole text."""
@@ -91,7 +93,7 @@ def pattern(leaves: Leaves, mask: Mask, is_compared: Callable[[Path], bool]) -> 
     """Say which volatile words are equal to which: for each one, the number of its first place."""
     first: dict[str, int] = {}
     return tuple(
-        first.setdefault(word, number)
+        number if 0 < len(word) < _BY_CHANCE else first.setdefault(word, number)
         for number, word in enumerate(_volatile(leaves, mask, is_compared))
     )
 
