@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from keepset.audit.finding import AuditFinding
@@ -52,6 +53,7 @@ def as_data(audit: Audit) -> dict[str, Any]:
             {"type": name, "count": count} for name, count in imported(survey).most_common()
         ],
         "repeats_exact": tally.repeats.is_exact,
+        "measured": None if audit.measured is None else asdict(audit.measured),
     }
 
 

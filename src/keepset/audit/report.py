@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from keepset.audit.finding import AuditFinding
 from keepset.audit.findings import findings
 from keepset.audit.intervals import Estimate
 from keepset.audit.judging import Judged, judged
+from keepset.audit.measured import Measured, measured
 from keepset.audit.survey import Survey
+from keepset.readers.ports import Reader
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,13 @@ class Audit:
         survey: What was counted.
         fields: The fields of the state with their verdicts, the worst first.
         findings: What was found, the worst first.
+        measured: What some of the runs would take in keepset; None where that was not measured.
     """
 
     survey: Survey
     fields: tuple[Judged, ...]
     findings: tuple[AuditFinding, ...]
+    measured: Measured | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -77,3 +81,13 @@ def audited(survey: Survey) -> Audit:
     """Judge what was counted, and say what does not belong."""
     fields = judged(survey)
     return Audit(survey, tuple(fields), tuple(findings(survey, fields)))
+
+
+def weighed(audit: Audit, reader: Reader) -> Audit:
+    """Measure what some of the runs would take in keepset."""
+    names = dict.fromkeys(one.tally.field for one in audit.fields)
+    leave_out = {one.tally.field for one in audit.fields if not one.verdict.keep}
+    if not names:
+        return audit
+    found = measured(reader, audit.survey.few, list(names), leave_out)
+    return replace(audit, measured=found if found.theirs else None)

@@ -55,7 +55,7 @@ class Seen:
 _KINDS: Final = {
     str: "text",
     bool: "flag",
-    int: "number",
+    int: "integer",
     float: "number",
     bytes: "bytes",
     list: "list",

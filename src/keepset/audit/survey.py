@@ -34,6 +34,7 @@ class Survey:
         orphans: Rows that belong to nothing, by table.
         free: Bytes in the file of what was deleted; None where that is not known.
         now: When it was read, in seconds since 1970.
+        few: A few runs by chance, to measure what they would take in a store of ours.
     """
 
     place: str
@@ -42,6 +43,7 @@ class Survey:
     orphans: dict[str, int] = field(default_factory=dict)
     free: int | None = None
     now: float = 0.0
+    few: tuple[RunFacts, ...] = ()
 
     @property
     def narrow(self) -> float:

@@ -20,6 +20,9 @@ from keepset.scan import Scanner
 _OFTEN: Final = 512
 """Values after which it is told how far the reading is, also within a run."""
 
+FEW: Final = 20
+"""Runs by which it is measured what the store would be."""
+
 Told = Callable[[Tally, int], None]
 """Is called with what is counted and the number of runs that are to be read."""
 
@@ -77,7 +80,8 @@ def survey(
     overview, now = reader.overview(), around.clock.now()
     reading = _Reading(reader, Looker(scanner), plan, around, overview)
     reading.read()
-    return Survey(place, overview, reading.tally, dict(reader.orphans()), now=now)
+    orphans, few = dict(reader.orphans()), tuple(reading.few.runs())
+    return Survey(place, overview, reading.tally, orphans, now=now, few=few)
 
 
 class _Reading:
@@ -96,6 +100,7 @@ class _Reading:
         self._most: int | None = None
         self._planned = overview.runs
         self._begun = around.clock.elapsed()
+        self.few = Chosen(FEW, plan.seed)
 
     def read(self) -> None:
         """Read what the plan says."""
@@ -124,6 +129,7 @@ class _Reading:
         now = self._around.clock.now()
         for facts in self._reader.runs():
             count_run(self.tally.runs, facts, now)
+            self.few.take(facts)
             yield facts
 
     def _sample(self, runs: Iterable[RunFacts], wanted: int) -> Iterator[RunFacts]:

@@ -156,33 +156,43 @@ def costs(found: Survey, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
             bytes=weight,
             weight="metadata",
         )
+    yield from _rewritten(total, fields)
+    yield from _repeated(found, total, fields)
+
+
+def _rewritten(total: int, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
     same = sum(one.tally.same_bytes for one in fields)
-    if total and same >= _MUCH * total and same >= _SMALL:
-        worst = max(fields, key=lambda one: one.tally.same_bytes)
-        yield AuditFinding(
-            "warning",
-            "audit.rewritten",
-            f"{same / total:.0%} of all bytes are values written again unchanged, "
-            f"most of them {worst.name}",
-            "Store what changed in a step, not the whole state.",
-            copies=sum(one.tally.same for one in fields),
-            bytes=same,
-            total="same.values",
-            weight="same",
-        )
+    if same < max(_SMALL, _MUCH * total):
+        return
+    worst = max(fields, key=lambda one: one.tally.same_bytes)
+    yield AuditFinding(
+        "warning",
+        "audit.rewritten",
+        f"{same / total:.0%} of all bytes are values written again unchanged, "
+        f"most of them {worst.name}",
+        "Store what changed in a step, not the whole state.",
+        copies=sum(one.tally.same for one in fields),
+        bytes=same,
+        total="same.values",
+        weight="same",
+    )
+
+
+def _repeated(found: Survey, total: int, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
     again = sum(one.again for one in fields)
-    if total and again >= _TELLING * total and again >= _SMALL:
-        worst = max(fields, key=lambda one: one.again)
-        about = "" if found.tally.repeats.is_exact else "about "
-        about = about if found.tally.is_whole else "at least "
-        yield AuditFinding(
-            "advice",
-            "audit.repeated",
-            f"{about}{again / total:.0%} of all bytes are values that an earlier run has as well, "
-            f"most of them {worst.name}",
-            "Store a reference where the same content serves many runs.",
-            bytes=again,
-        )
+    if again < max(_SMALL, _TELLING * total):
+        return
+    worst = max(fields, key=lambda one: one.again)
+    about = "" if found.tally.repeats.is_exact else "about "
+    about = about if found.tally.is_whole else "at least "
+    yield AuditFinding(
+        "advice",
+        "audit.repeated",
+        f"{about}{again / total:.0%} of all bytes are values that an earlier run has as well, "
+        f"most of them {worst.name}",
+        "Store a reference where the same content serves many runs.",
+        bytes=again,
+    )
 
 
 def metadata(found: Survey) -> Counter[str]:

@@ -70,8 +70,10 @@ def _body(audit: Audit, again: Sequence[str]) -> Iterator[str]:
         sentences.unfinished(audit),
         sentences.weights(audit),
         sentences.cost(audit),
+        sentences.in_keepset(audit),
+        *audit.survey.overview.notes,
     ]
-    yield "".join(f"<p>{text(one)}</p>" for one in (*said, *audit.survey.overview.notes))
+    yield "".join(f"<p>{text(one)}</p>" for one in said if one)
     if audit.findings:
         yield f"<h2>What does not belong</h2>{_findings(audit, audit.findings)}"
     if audit.fields:

@@ -52,6 +52,8 @@ def _parts(audit: Audit, again: Sequence[str]) -> Iterator[RenderableType]:
         yield from _more(len(audit.fields) - MOST_FIELDS)
     yield Text()
     yield Text(one_row(sentences.cost(audit)), overflow="fold")
+    if said := sentences.in_keepset(audit):
+        yield Text(said, overflow="fold")
     first, *others = sentences.next_steps(audit, again)
     yield Text(f"Next: {one_row(first)}", overflow="fold")
     for line in others:

@@ -29,6 +29,7 @@ SURFACES: Final = {
 """What the surfaces of a host are called."""
 
 _A_WHOLE: Final = 100
+_TEN: Final = 10
 _TELLING: Final = 0.005
 
 
@@ -175,6 +176,27 @@ def cost(audit: Audit) -> str:
         f"{said}. The others take {size(a_step)} a step x {audit.steps:,.1f} steps x "
         f"{counted(runs, 'run')}: {about}{weight} in all."
     )
+
+
+def in_keepset(audit: Audit) -> str:
+    """Say what some of the runs would take in keepset; empty where that was not measured."""
+    found = audit.measured
+    if found is None:
+        return ""
+    few = f"{counted(len(found.runs), 'run')} ({counted(found.steps, 'step')})"
+    refused = f"; {counted(found.refused, 'state')} could not be written" if found.refused else ""
+    return (
+        f"The state of {few} takes {size(found.theirs)} here, {size(found.ours)} in keepset"
+        f"{_times(found.theirs, found.ours)}, and {size(found.kept)} there without what does not "
+        f"belong{_times(found.theirs, found.kept)}: measured by writing it{refused}."
+    )
+
+
+def _times(theirs: int, ours: int) -> str:
+    if not ours or theirs <= ours:
+        return ""
+    times = theirs / ours
+    return f" ({times:,.0f} times less)" if times >= _TEN else f" ({times:.1f} times less)"
 
 
 def habits(one: Judged) -> str:
