@@ -193,11 +193,13 @@ def test_a_closure_is_proven_in_this_process() -> None:
 
 
 def test_an_assertion_that_fails_says_what_is_wrong_what_to_type_and_no_value() -> None:
+    hurried = Options(pins=(), timeout=7.5, most=20)
     with pytest.raises(AssertionError) as caught:
-        assert_resumes(closure(is_sound=False), {"item": "PLANTED"}, options=Options(pins=()))
+        assert_resumes(closure(is_sound=False), {"item": "PLANTED"}, options=hurried)
     told = str(caught.value)
     assert "charged: dropped, and needed after charge: KeyError in confirm" in told
-    assert told.endswith("To see it: keepset prove MODULE:NAME --input INPUT.json --pin none")
+    command = "keepset prove MODULE:NAME --input INPUT.json --pin none --timeout 7.5 --most 20"
+    assert told.endswith(f"To see it: {command}")
     assert "PLANTED" not in told
 
 

@@ -106,6 +106,9 @@ def command(given: Given, options: Options) -> str:
             words += [f"--{option}", names[option] or "MODULE:NAME"]
     named = {"--output": options.outputs, "--at": options.points, "--field": options.fields}
     named["--pin"] = () if AUTO in options.pins else options.pins or ("none",)
+    for name in ("timeout", "most"):
+        value = getattr(options, name)
+        named[f"--{name}"] = () if value == getattr(Options(), name) else (f"{value:g}",)
     for option, values in named.items():
         for value in values:
             words += [option, value]

@@ -118,8 +118,10 @@ def test_one_field_at_one_point_can_be_tried_alone() -> None:
 
 
 def test_a_trial_that_takes_too_long_is_given_up() -> None:
-    only = ("--field", "flag", "--at", "after begin", "--timeout", "1.5", "--json")
-    said = prove("hanging", *WORD, *only)
+    only = ("--field", "flag", "--at", "after begin", "--timeout", "1.5")
+    again = prove("hanging", *WORD, *only).out
+    assert "--timeout 1.5" in again.splitlines()[-1]
+    said = prove("hanging", *WORD, *only, "--json")
     (cell,) = said.result("prove")["fields"][0]["cells"]
     assert cell["differences"][0]["what"] == "timeout"
 

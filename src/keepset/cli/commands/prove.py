@@ -206,6 +206,9 @@ def _again(given: dict[str, Any]) -> str:
     for name, option in {"outputs": "--output", "points": "--at", "fields": "--field"}.items():
         for value in given[name]:
             words += [option, value]
+    for name in ("timeout", "most"):
+        if given[name] != getattr(Options(), name):
+            words += [f"--{name}", f"{given[name]:g}"]
     for pin in given["pins"]:
         words += [] if pin == AUTO else ["--pin", pin]
     return shlex.join([*words, *(["--crash"] if given["crash"] else [])])

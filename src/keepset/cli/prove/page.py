@@ -140,7 +140,7 @@ def _how(proof: Proof, more: Sequence[tuple[str, str]]) -> str:
     facts = [
         ("Points", f"{len(proof.points)}: after each of them a run was ended and resumed"),
         ("Runs", f"{proof.resumes}, among them two or more at each point with everything there"),
-        ("Read by a caller", ", ".join(proof.outputs) or "not said: all fields at the end count"),
+        ("Read by a caller", ", ".join(proof.outputs) or "not said: all but the one left out"),
         ("Pinned", ", ".join(proof.pins) or "nothing"),
         *more,
     ]
