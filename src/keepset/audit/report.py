@@ -11,6 +11,7 @@ from keepset.audit.intervals import Estimate
 from keepset.audit.judging import Judged, judged
 from keepset.audit.measured import Measured, measured
 from keepset.audit.survey import Survey
+from keepset.audit.traces import UNREADABLE
 from keepset.readers.ports import Reader
 
 
@@ -31,11 +32,14 @@ class Audit:
     measured: Measured | None = None
 
     @property
+    def is_readable(self) -> bool:
+        """Tell whether all that was looked at could be read."""
+        return not any(one.code == UNREADABLE for one in self.findings)
+
+    @property
     def is_complete(self) -> bool:
         """Tell whether everything in the store was read."""
-        tally = self.survey.tally
-        failed = any(one.code == "audit.unreadable" for one in self.findings)
-        return not failed and tally.is_whole
+        return self.is_readable and self.survey.tally.is_whole
 
     @property
     def unseen(self) -> float:

@@ -11,6 +11,7 @@ from keepset.audit.judging import Judged
 from keepset.audit.survey import DAY, OLDER, Survey
 from keepset.verdict.sentences import size
 
+UNREADABLE: Final = "audit.unreadable"
 ENCRYPTED: Final = "encrypted"
 STALE: Final = 30
 """Days after which an unfinished run is told of."""
@@ -48,7 +49,7 @@ def unreadable(found: Survey) -> Iterator[AuditFinding]:
             continue
         yield AuditFinding(
             "error",
-            "audit.unreadable",
+            UNREADABLE,
             f"{_values(count)} not to be read: {why}",
             "A resume of these runs fails or goes on without the value: look at them by hand.",
             copies=count,
@@ -58,7 +59,7 @@ def unreadable(found: Survey) -> Iterator[AuditFinding]:
     for code, count in found.tally.failed.items():
         yield AuditFinding(
             "error",
-            "audit.unreadable",
+            UNREADABLE,
             f"runs that could not be read to their end [{code}]",
             "Check the store for damage, and audit it again.",
             copies=count,

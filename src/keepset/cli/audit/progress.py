@@ -25,15 +25,11 @@ class Shown:
         self._task = bar.add_task("reading", total=None, rate="")
         self._begun = time.monotonic()
 
-    def plan(self, runs: int) -> None:
-        """Say how many runs will be read."""
-        self._bar.update(self._task, total=runs)
-
-    def told(self, tally: Tally) -> None:
-        """Say what was read until now."""
+    def told(self, tally: Tally, planned: int) -> None:
+        """Say what was read until now, and how many runs there are to read."""
         seconds = max(time.monotonic() - self._begun, 0.001)
         rate = sum(tally.value_bytes.values()) / _MEGABYTE / seconds
-        self._bar.update(self._task, completed=tally.read, rate=f"{rate:,.0f} MB/s")
+        self._bar.update(self._task, total=planned, completed=tally.read, rate=f"{rate:,.0f} MB/s")
 
 
 @contextmanager
