@@ -101,6 +101,7 @@ class Overview:
         rows: Rows by table.
         runs: Runs.
         notes: What a person should know, such as tables that are missing.
+        free: Bytes of deleted data that still lie in the store; 0 where that is not known.
     """
 
     kind: str
@@ -109,6 +110,7 @@ class Overview:
     rows: Mapping[str, int]
     runs: int
     notes: tuple[str, ...] = field(default=())
+    free: int = 0
 
 
 class Reader(Protocol):
@@ -127,11 +129,15 @@ class Reader(Protocol):
         ...
 
     def runs(self) -> Iterator[RunFacts]:
-        """Give every run, in the order of their ids."""
+        """Give every run once, in an order that stays the same while nothing is written."""
         ...
 
     def items(self, run: str) -> Iterator[Item]:
-        """Give all values of a run, in the order in which its steps were written."""
+        """Give all values of a run.
+
+        Those of one field stand in the order in which its steps were written, one namespace after
+        the other. Values are shared between items that hold the same bytes: do not change them.
+        """
         ...
 
     def orphans(self) -> Mapping[str, int]:

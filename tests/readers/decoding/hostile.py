@@ -66,6 +66,7 @@ BROKEN_MSGPACK = {
     "2 GB of text": b"\xdb\x7f\xff\xff\xff",
     "an extension of 2 GB": b"\xc9\x7f\xff\xff\xff\x05",
     "no type": b"\xc1",
+    "more behind it": b"\x01\x02",
     "no UTF-8": b"\xa2\xff\xff",
     "100,000 lists inside each other": b"\x91" * 100_000 + b"\x01",
     "100,000 mappings inside each other": b"\x81\xa1a" * 100_000 + b"\x01",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
 import ormsgpack
 
 from keepset.readers.decoding.bounds import NO_NAME, too_large, type_name
@@ -20,6 +21,8 @@ _LAYERS: Final = 32  # of extensions inside each other; each is a text of its ow
 _COMMON: Final = 4 << 20  # below it, even a value of nothing but empty lists takes little memory
 _NOT_HEADERS: Final = bytes([*range(0x80), *range(0xA0, 0x100)])
 
+_ONE: Final = msgspec.msgpack.Decoder(msgspec.Raw)
+
 _Found = tuple[int, Foreign]
 
 
@@ -32,7 +35,7 @@ def from_msgpack(data: bytes) -> object:
     if (refused := too_large(len(data)) or _swells(data)) is not None:
         return refused
     waiting: list[_Found] = []
-    value = _plain(data, waiting)
+    value = _plain(data, waiting) if _is_one(data) else Unreadable("no whole msgpack")
     layer = 0
     while waiting:
         layer += 1
@@ -97,6 +100,17 @@ def _set(extension: Foreign, name: str, parts: object) -> None:
     """Complete what the hook had to hand out before it could be read."""
     object.__setattr__(extension, "type", name)
     object.__setattr__(extension, "parts", parts)
+
+
+def _is_one(data: bytes) -> bool:
+    """Tell whether bytes are one value and nothing behind it, which the reading does not mind."""
+    try:
+        _ONE.decode(data)
+    except msgspec.MsgspecError:
+        return False
+    except RecursionError:
+        return True  # too deep for this look only
+    return True
 
 
 def _swells(data: bytes) -> Unreadable | None:

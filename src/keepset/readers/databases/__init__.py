@@ -1,0 +1,1 @@
+"""Databases of others: opened to read, in short statements, and left as they are."""

@@ -1,0 +1,118 @@
+"""SQLite's files on the disk: what they are, whether they change, and copies of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from keepset.errors import StoreError
+
+_MAGIC: Final = b"SQLite format 3\0"
+_WAL_AT: Final = 18  # the byte of the header that says how the file is written; 2 is with a log
+_WAL: Final = 2
+_BESIDE: Final = ("-wal", "-journal")
+_TRIES: Final = 5
+
+
+def is_sqlite(path: Path) -> bool:
+    """Tell whether a file begins as SQLite's do."""
+    return _head(path).startswith(_MAGIC)
+
+
+def is_wal(path: Path) -> bool:
+    """Tell whether a file is written with a write-ahead log."""
+    head = _head(path)
+    return len(head) > _WAL_AT and head[_WAL_AT] == _WAL
+
+
+def readable_here(path: Path) -> bool:
+    """Tell whether a file can be read at all."""
+    return os.access(path, os.R_OK)
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC) + 4)
+    except OSError:
+        return b""
+
+
+class Glance:
+    """What a file looked like; used to notice that somebody writes it.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Look at it."""
+        self._path = path
+        self._seen = _seen(path)
+
+    @property
+    def has_log(self) -> bool:
+        """Whether there is a log beside it with something in it."""
+        return self._seen[-1] not in (None, 0)
+
+    def has_changed(self) -> bool:
+        """Tell whether it looks otherwise now."""
+        return _seen(self._path) != self._seen
+
+
+def _seen(path: Path) -> tuple[object, ...]:
+    """Size of the log, and what the file system says of the file itself."""
+    log = path.with_name(path.name + "-wal")
+    try:
+        beside = log.stat().st_size
+    except OSError:
+        beside = None
+    try:
+        found = path.stat()
+    except OSError:
+        return (None, None)
+    return (found.st_ino, found.st_size, found.st_mtime_ns, beside)
+
+
+@contextmanager
+def copied(path: Path) -> Iterator[Path]:
+    """Copy a file with its log to a temporary folder of one's own, for as long as it is read.
+
+    Raises:
+        StoreError: ``audit.cannot-read``: it is written all the time, or there is no room.
+    """
+    with tempfile.TemporaryDirectory(prefix="keepset-audit-") as folder:
+        for _ in range(_TRIES):
+            glance = Glance(path)
+            copy = Path(folder) / "copy.sqlite"
+            try:
+                _copy(path, copy)
+            except OSError as error:
+                raise _not_copied(path, error.strerror or "") from error
+            if not glance.has_changed():
+                yield copy
+                return
+        raise _not_copied(path, "it is written all the time")
+
+
+def _copy(path: Path, copy: Path) -> None:
+    for ending in ("", *_BESIDE):
+        source = path.with_name(path.name + ending)
+        target = copy.with_name(copy.name + ending)
+        target.unlink(missing_ok=True)
+        if source.exists():
+            shutil.copyfile(source, target)
+            target.chmod(0o600)
+
+
+def _not_copied(path: Path, why: str) -> StoreError:
+    return StoreError(
+        f"{path} has a log that can only be read in a copy, and no copy could be made: {why}",
+        code="audit.cannot-read",
+        hint="Stop what writes it, or make a copy with `sqlite3 FILE '.backup COPY'`.",
+    )

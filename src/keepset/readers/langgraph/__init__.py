@@ -1,0 +1,1 @@
+"""What LangGraph's own savers and stores leave in a database."""

@@ -1,0 +1,92 @@
+"""From the name of a place to what lies there: files, and databases on servers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+from keepset.errors import NotFoundError, StoreError, UsageError
+from keepset.readers.databases import sqlite
+from keepset.readers.databases.files import is_sqlite
+from keepset.readers.databases.port import Database
+
+_SERVERS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
+_FILES: Final = ("sqlite:///", "file://")
+
+
+def is_server(place: str) -> bool:
+    """Tell whether a place is a database on a server."""
+    return place.startswith(_SERVERS)
+
+
+def shown(place: str) -> str:
+    """Give the name of a place as it may be printed: without a password."""
+    if not is_server(place):
+        return place
+    scheme, _, rest = place.partition("://")
+    user, at, host = rest.partition("?")[0].rpartition("@")
+    return f"{scheme}://{user.partition(':')[0]}{at}{host}"
+
+
+def path_of(place: str) -> Path:
+    """Give the path of a file that is named by a path or by a URL.
+
+    Raises:
+        UsageError: ``audit.place``: the URL is of a kind that is not known.
+        NotFoundError: ``audit.not-found``: there is no such file.
+        StoreError: ``audit.cannot-read``: it may not be read.
+    """
+    path = _named(place)
+    if not path.exists():
+        raise NotFoundError(
+            f"there is no file {path}",
+            code="audit.not-found",
+            hint="Name a file, such as `checkpoints.sqlite`, or a URL, such as "
+            "`postgresql://user@host/database`.",
+        )
+    if path.is_dir():
+        raise UsageError(
+            f"{path} is a folder",
+            code="audit.place",
+            hint="Name a file in it.",
+        )
+    if not os.access(path, os.R_OK):
+        raise StoreError(
+            f"{path} may not be read by this user",
+            code="audit.cannot-read",
+            hint="Ask for the right to read it, or for a copy.",
+        )
+    return path
+
+
+def _named(place: str) -> Path:
+    for scheme in _FILES:
+        if place.startswith(scheme):
+            return Path(unquote(place.removeprefix(scheme).partition("?")[0]))
+    if "://" in place:
+        raise UsageError(
+            f"a place of the kind {place.partition('://')[0]}:// is not known",
+            code="audit.place",
+            hint="Name a file, `sqlite:///FILE` or `postgresql://user@host/database`.",
+        )
+    return Path(place)
+
+
+def is_database(place: str) -> bool:
+    """Tell whether a place is a database that can be opened."""
+    return is_server(place) or is_sqlite(path_of(place))
+
+
+@contextmanager
+def databases_at(place: str) -> Iterator[list[Database]]:
+    """Open a database to read; one on a server is given once for each of its schemas.
+
+    Raises:
+        KeepsetError: There is none, or it cannot be read; the code begins with ``audit.``.
+    """
+    with sqlite.opened(path_of(place)) as database:
+        yield [database]
