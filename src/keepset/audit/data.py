@@ -26,7 +26,7 @@ def as_data(audit: Audit) -> dict[str, Any]:
         "kind": overview.kind,
         "version": overview.version,
         "bytes": overview.size,
-        "deleted_bytes": survey.free,
+        "deleted_bytes": overview.free,
         "rows": dict(overview.rows),
         "notes": list(overview.notes),
         "orphans": survey.orphans,

@@ -32,7 +32,6 @@ class Survey:
         overview: The store as a whole.
         tally: What was counted.
         orphans: Rows that belong to nothing, by table.
-        free: Bytes in the file of what was deleted; None where that is not known.
         now: When it was read, in seconds since 1970.
         few: A few runs by chance, to measure what they would take in a store of ours.
     """
@@ -41,7 +40,6 @@ class Survey:
     overview: Overview
     tally: Tally
     orphans: dict[str, int] = field(default_factory=dict)
-    free: int | None = None
     now: float = 0.0
     few: tuple[RunFacts, ...] = ()
 

@@ -109,14 +109,14 @@ def of_the_store(found: Survey) -> Iterator[AuditFinding]:
                 copies=rows,
                 is_counted=True,
             )
-    if found.free:
+    if found.overview.free:
         yield AuditFinding(
             "warning",
             "audit.deleted-bytes",
-            f"{size(found.free)} of the file are pages of deleted data",
+            f"{size(found.overview.free)} of the file are pages of deleted data",
             "What was in them can still be read there: VACUUM the file.",
             copies=1,
-            bytes=found.free,
+            bytes=found.overview.free,
             is_counted=True,
         )
     types = imported(found)

@@ -108,7 +108,7 @@ def unfinished(audit: Audit) -> str:
 
 def weights(audit: Audit) -> str:
     """Say how many bytes lie where: by surface, and what was deleted."""
-    tally, free = audit.survey.tally, audit.survey.free
+    tally, free = audit.survey.tally, audit.survey.overview.free
     surfaces = sorted(tally.value_bytes.items(), key=lambda one: -one[1])
     said = ", ".join(f"{SURFACES.get(name, name)} {size(count)}" for name, count in surfaces)
     total = sum(tally.value_bytes.values())

@@ -1,0 +1,147 @@
+"""`keepset audit`: what is in this store that does not belong, and what does it cost?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from keepset.audit.data import as_data
+from keepset.audit.detectors import detectors
+from keepset.audit.report import audited, weighed
+from keepset.audit.sampling import Plan
+from keepset.audit.surveying import Around, survey
+from keepset.cli import output, program
+from keepset.cli.app import FINDINGS
+from keepset.cli.audit.amounts import AMOUNT, SAMPLE
+from keepset.cli.audit.contract import write_contract
+from keepset.cli.audit.page import page
+from keepset.cli.audit.progress import showing
+from keepset.cli.audit.report import print_report
+from keepset.errors import UsageError
+from keepset.readers import Columns, recognise, table_opener
+from keepset.readers.sources import shown
+from keepset.verdict.status import Resume
+
+if TYPE_CHECKING:
+    from keepset.audit.report import Audit
+    from keepset.readers.ports import Opener
+
+EPILOG = """\b
+Examples:
+  keepset audit checkpoints.sqlite
+  keepset audit checkpoints.sqlite --html audit.html --write-contract state.py
+  keepset audit postgresql://replica/agents --sample 5%
+  keepset audit app.db --table history --run chat_id --step id --value messages
+
+\b
+Exit codes:
+  0 clean: all was read, and nothing has to be done
+  40 there is something that does not belong
+  50 something could not be read, or a sample was read and nothing was found in it
+"""
+
+_COLUMNS: Final = ("table", "run", "step", "value")
+
+
+@click.command("audit", epilog=EPILOG)
+@click.argument("place", metavar="FILE|URL")
+@click.option("--table", metavar="NAME", help="Read this table; the next three say how.")
+@click.option("--run", metavar="COLUMN", help="The column that says of which run a row is.")
+@click.option("--step", metavar="COLUMN", help="The column that orders the rows of a run.")
+@click.option("--value", metavar="COLUMN", help="The column with JSON, text or bytes.")
+@click.option("--sample", type=SAMPLE, metavar="N|P%", help="Read so many runs, by chance.")
+@click.option(
+    "--all-below",
+    type=AMOUNT,
+    default="1GB",
+    show_default=True,
+    help="Read a store of up to so many bytes whole, and a sample of a larger one.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Another one: another sample.")
+@click.option(
+    "--limit-time", type=click.FloatRange(0), metavar="SECONDS", help="Stop after so long."
+)
+@click.option(
+    "--measure/--no-measure",
+    default=True,
+    show_default=True,
+    help="Write a few runs to a temporary store, to say what they would take in keepset.",
+)
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a page there.")
+@click.option(
+    "--write-contract",
+    "contract",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the contract that it would recommend to a new file.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(place: str, *, as_json: bool, **given: Any) -> int:
+    """Say what is in a store that does not belong there, and what it costs.
+
+    The store is that of another tool, or a file of JSON; it is only read, and nothing in it is
+    run. It is told by its content which tool wrote it.
+    """
+    plan = Plan(
+        all_below=given["all_below"],
+        runs=given["sample"].runs if given["sample"] else None,
+        share=given["sample"].share if given["sample"] else None,
+        seconds=given["limit_time"],
+        seed=given["seed"],
+    )
+    with _opener(place, given).open(place) as reader, showing() as progress:
+        around = Around(told=progress.told)
+        found = survey(reader, shown(place), detectors(), plan, around)
+        audit = audited(found)
+        if given["measure"]:
+            audit = weighed(audit, reader)
+    _report(audit, _again(place, given), given, as_json=as_json)
+    if audit.has_findings and audit.is_readable:
+        return FINDINGS
+    return 0 if audit.is_complete else Resume.UNKNOWN
+
+
+def _opener(place: str, given: dict[str, Any]) -> Opener:
+    """Recognise a store, or take the table that was named.
+
+    Raises:
+        UsageError: ``audit.columns`` where only some of the four were named.
+    """
+    columns = [given[name] for name in _COLUMNS]
+    if not any(columns):
+        return recognise(place)
+    if not all(columns):
+        missing = ", ".join(
+            f"--{name}" for name, column in zip(_COLUMNS, columns, strict=True) if not column
+        )
+        raise UsageError(
+            f"a table is read by four names, and these are missing: {missing}",
+            code="audit.columns",
+            hint="Write --table T --run COLUMN --step COLUMN --value COLUMN.",
+        )
+    return table_opener(Columns(*columns))
+
+
+def _report(audit: Audit, again: list[str], given: dict[str, Any], *, as_json: bool) -> None:
+    if given["html"] is not None:
+        given["html"].write_text(page(audit, again), "utf-8")
+        output.note(f"{given['html']}: written")
+    if given["contract"] is not None:
+        write_contract(audit, given["contract"])
+    if as_json:
+        output.result("audit", as_data(audit))
+    else:
+        print_report(audit, again)
+
+
+def _again(place: str, given: dict[str, Any]) -> list[str]:
+    """Give the words of the command line anew, without a password and without where it prints."""
+    words = [*program.words(), "audit", shown(place)]
+    for name in _COLUMNS:
+        words += [f"--{name}", given[name]] if given[name] else []
+    if given["sample"]:
+        words += ["--sample", str(given["sample"])]
+    words += ["--seed", str(given["seed"])] if given["seed"] else []
+    return words
