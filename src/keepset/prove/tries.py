@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keepset.contracts import Drop, Extract, Keep, Rule
-from keepset.prove.compare import Difference, Reference, differences
+from keepset.prove.compare import Difference, Reference, differences, is_lost
 from keepset.prove.flow import Search
 from keepset.prove.trials import Outcome, Trial
 
@@ -154,6 +154,28 @@ class Tries:
         stand = self.stands[trial.point or ""]
         if stand.reference is None:
             return ()
-        dropped = {n for n in trial.by_rule if isinstance(self.question.rules[n], Drop)}
-        spared = trial.left_out | self.absent | dropped
+        spared = self._spared(trial, outcome, stand)
         return differences(outcome, stand.reference, spared, self.question.outputs)
+
+    def _spared(self, trial: Trial, outcome: Outcome, stand: Stand) -> frozenset[str]:
+        """Give the fields that may be missing at the end, or others, for want of a checkpoint.
+
+        One that a later step makes right when it alone is left out is none of them: it would hide
+        what a step makes of the others.
+        """
+        rules = self.question.rules
+        dropped = {name for name in trial.by_rule if isinstance(rules[name], Drop)}
+        out = trial.left_out - stand.stale
+        if len(out) > 1:
+            out = frozenset(name for name in out if self._is_lost(name, outcome, stand))
+        return self.absent | stand.stale | dropped | out
+
+    def _is_lost(self, name: str, outcome: Outcome, stand: Stand) -> bool:
+        """Say whether a field is lost when it alone is left out.
+
+        Where that was not tried, it is what is missing: another value may come of other fields.
+        """
+        alone = self.known(self.trial(stand.point, left_out=[name]))
+        if alone is None or stand.reference is None:
+            return not any(path[0] == name for path in outcome.state)
+        return is_lost(alone, stand.reference, name)
