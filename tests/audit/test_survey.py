@@ -258,3 +258,12 @@ def test_a_store_without_runs_has_an_audit() -> None:
     found = audit(MemoryReader(InMemorySaver()))
     assert as_data(found)["runs"]["count"] == 0
     assert found.is_complete
+
+
+def test_a_conversation_belongs_though_each_message_is_a_whole_response() -> None:
+    message = {"type": "ai", "content": "x", "response_metadata": {"model": "m"}}
+    [field] = audit(Rows(state("a", 0, "messages", [message, message]))).fields
+    assert field.verdict.keep
+    assert "response.object (langchain.message) at messages[*]" in field.verdict.why
+    [field] = audit(Rows(state("a", 0, "answer", message))).fields
+    assert field.verdict.reason == "response.object"

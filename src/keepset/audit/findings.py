@@ -118,5 +118,6 @@ def _contents(fields: Iterable[Judged]) -> Iterator[AuditFinding]:
                 one.tally.values,
                 one.tally.runs,
                 one.tally.bytes,
+                total=f"values.{one.tally.number}",
                 weight=f"field.{one.tally.number}",
             )

@@ -21,6 +21,8 @@ REPLICATES: Final = 200
 _Z: Final = 1.959964
 _LOW, _HIGH = 0.025, 0.975
 _TOTAL: Final = "bytes"
+_FEWEST: Final = 3
+_VERY_WIDE: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,20 @@ def wilson(hits: int, of: int, population: int) -> Estimate:
 def narrowed(of: int, population: int) -> float:
     """Give the factor by which an interval is narrower since nothing is drawn twice."""
     return math.sqrt(max(0.0, 1 - of / population)) if population else 0.0
+
+
+def widened(of: int) -> float:
+    """Give the factor by which an interval of few runs has to be wider.
+
+    Student's t in place of the normal distribution, by the first terms of its expansion (M.
+    Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 26.7.5), and the bias of the
+    variance of a resample.
+    """
+    if of < _FEWEST:
+        return _VERY_WIDE
+    free = of - 1
+    student = _Z + (_Z**3 + _Z) / (4 * free) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * free**2)
+    return student / _Z * math.sqrt(of / free)
 
 
 class Replicates(msgspec.Struct):

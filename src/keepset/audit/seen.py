@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from keepset.verdict import reasons
+
 K = TypeVar("K")
 
 LEFTOVER: Final = "repr.leftover"
@@ -81,10 +83,11 @@ def is_flags(value: object) -> bool:
 def together(parts: Sequence[Seen], kind: str) -> Seen:
     """Put together what was seen in the items of a list.
 
-    What speaks against the whole is what speaks against each of its items.
+    What speaks against the whole is what speaks against each of its items; but a list of a model's
+    answers is a conversation, of which only the metadata can be left out.
     """
     first, *rest = parts
-    against = dict(first.against)
+    against = {code: what for code, what in first.against.items() if code != reasons.RESPONSE}
     for one in rest:
         if not against:
             break

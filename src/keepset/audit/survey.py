@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from keepset.audit.intervals import narrowed
+from keepset.audit.intervals import narrowed, widened
 from keepset.audit.tally import RunsTally, Tally
 from keepset.readers.ports import Overview, RunFacts
 
@@ -45,9 +45,10 @@ class Survey:
 
     @property
     def narrow(self) -> float:
-        """The factor by which intervals are narrower, since no run is read twice."""
+        """The factor of intervals: no run is read twice, and few of them say less."""
         tally = self.tally
-        return 1.0 if tally.cut else narrowed(tally.read, tally.runs.runs)
+        once = 1.0 if tally.cut else narrowed(tally.read, tally.runs.runs)
+        return once * widened(tally.read)
 
 
 def count_run(tally: RunsTally, facts: RunFacts, now: float) -> None:

@@ -183,6 +183,7 @@ class Tally(msgspec.Struct):
         sums: dict[str, float] = {"bytes": sum(self.value_bytes.values())}
         for one in self.fields.values():
             sums[f"field.{one.number}"] = one.bytes
+            sums[f"values.{one.number}"] = one.values
             sums["same"] = sums.get("same", 0) + one.same_bytes
             sums["same.values"] = sums.get("same.values", 0) + one.same
             sums["metadata"] = sums.get("metadata", 0) + sum(one.metadata.values())

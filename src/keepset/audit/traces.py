@@ -151,17 +151,17 @@ def costs(found: Survey, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
         yield AuditFinding(
             "warning",
             "audit.response-metadata",
-            f"metadata of model responses inside messages is {weight / total:.0%} of all values",
+            f"{_about(found)}{weight / total:.0%} of all bytes are metadata of model responses "
+            "inside messages",
             "Keep the content alone: Keep(without=…) names what is left out.",
-            copies=len(inside),
             bytes=weight,
             weight="metadata",
         )
-    yield from _rewritten(total, fields)
+    yield from _rewritten(found, total, fields)
     yield from _repeated(found, total, fields)
 
 
-def _rewritten(total: int, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
+def _rewritten(found: Survey, total: int, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
     same = sum(one.tally.same_bytes for one in fields)
     if same < max(_SMALL, _MUCH * total):
         return
@@ -169,7 +169,7 @@ def _rewritten(total: int, fields: Sequence[Judged]) -> Iterator[AuditFinding]:
     yield AuditFinding(
         "warning",
         "audit.rewritten",
-        f"{same / total:.0%} of all bytes are values written again unchanged, "
+        f"{_about(found)}{same / total:.0%} of all bytes are values written again unchanged, "
         f"most of them {worst.name}",
         "Store what changed in a step, not the whole state.",
         copies=sum(one.tally.same for one in fields),
@@ -194,6 +194,10 @@ def _repeated(found: Survey, total: int, fields: Sequence[Judged]) -> Iterator[A
         "Store a reference where the same content serves many runs.",
         bytes=again,
     )
+
+
+def _about(found: Survey) -> str:
+    return "" if found.tally.is_whole else "about "
 
 
 def metadata(found: Survey) -> Counter[str]:

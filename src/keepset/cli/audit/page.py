@@ -140,7 +140,8 @@ def _field(one: Judged, audit: Audit) -> str:
         f"<tr><th scope=row class=name>{text(one.name)}</th>"
         f"<td><span class='tag {keep}'>{keep}</span></td>"
         f"<td class=wide>{text(one.verdict.why)}</td>"
-        f"{_number('bytes', size(audit.cost(one)))}{_number('share', f'{one.share:.1%}')}"
+        f"{_number('bytes', sentences.weight(audit, one))}"
+        f"{_number('share', sentences.share(audit, one, 1))}"
         f"{_number('a step', size(one.mean))}<td>{text(sentences.habits(one))}</td></tr>"
     )
 

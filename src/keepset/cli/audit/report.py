@@ -11,7 +11,6 @@ from rich.text import Text
 from keepset.cli import output
 from keepset.cli.audit import sentences
 from keepset.cli.output import one_row
-from keepset.verdict.sentences import size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -96,8 +95,8 @@ def _fields(audit: Audit) -> Table:
             Text(one_row(one.name)),
             Text(keep, style=output.KEEP_COLOURS[keep]),
             Text(one_row(one.verdict.why)),
-            Text(size(audit.cost(one))),
-            Text(f"{one.share:.0%}"),
+            Text(sentences.weight(audit, one)),
+            Text(sentences.share(audit, one)),
             Text(sentences.habits(one)),
         )
     return grid

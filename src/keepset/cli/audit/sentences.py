@@ -80,8 +80,15 @@ def between(figure: Estimate | None, seen: int, written: Callable[[int], str]) -
     """
     if figure is None:
         return written(seen) if seen else "-"
-    low, high = written(round(figure.low)), written(round(figure.high))
-    return low if low == high else f"{low} - {high}"
+    return _span(written(round(figure.low)), written(round(figure.high)))
+
+
+def _span(low: str, high: str) -> str:
+    """Write two ends of an interval; a unit that they share stands once."""
+    if low == high:
+        return low
+    number, _, unit = low.partition(" ")
+    return f"{number}-{high}" if unit and high.endswith(f" {unit}") else f"{low}-{high}"
 
 
 def plainly(number: int) -> str:
@@ -113,7 +120,24 @@ def weights(audit: Audit) -> str:
     said = ", ".join(f"{SURFACES.get(name, name)} {size(count)}" for name, count in surfaces)
     total = sum(tally.value_bytes.values())
     deleted = f"; {size(free)} of the file is deleted data" if free else ""
-    return f"Values: {size(total)} ({said}){deleted}." if total else "There are no values."
+    read = "Values" if audit.survey.tally.is_whole else "Values that were read"
+    return f"{read}: {size(total)} ({said}){deleted}." if total else f"{read}: none{deleted}."
+
+
+def share(audit: Audit, one: Judged, digits: int = 0) -> str:
+    """Write the share of a field in all bytes, with its interval where a sample was read."""
+    replicates = audit.survey.tally.replicates
+    if replicates is None:
+        return f"{one.share:.{digits}%}"
+    figure = replicates.share(f"field.{one.tally.number}", audit.survey.narrow)
+    low, high = f"{figure.low:.{digits}%}", f"{min(figure.high, 1):.{digits}%}"
+    return low if low == high else f"{low.rstrip('%')}-{high}"
+
+
+def weight(audit: Audit, one: Judged) -> str:
+    """Write the bytes of a field in all runs, with its interval where a sample was read."""
+    figure = audit.bytes_of(one)
+    return between(figure, one.tally.bytes, size)
 
 
 def grouped(found: Iterable[AuditFinding]) -> list[list[AuditFinding]]:
@@ -169,12 +193,12 @@ def cost(audit: Audit) -> str:
     said = f"{kept} of {counted(len(audit.fields), 'field')} belong"
     if not out:
         return f"{said}."
-    weight = size(sum(audit.cost(one) for one in out))
+    whole = size(sum(audit.cost(one) for one in out))
     about = "" if audit.survey.tally.is_whole else "about "
     a_step = sum(one.mean for one in out)
     return (
         f"{said}. The others take {size(a_step)} a step x {audit.steps:,.1f} steps x "
-        f"{counted(runs, 'run')}: {about}{weight} in all."
+        f"{counted(runs, 'run')}: {about}{whole} in all."
     )
 
 
