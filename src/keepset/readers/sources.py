@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from keepset.errors import NotFoundError, StoreError, UsageError
-from keepset.readers.databases import sqlite
+from keepset.readers.databases import postgres, sqlite
 from keepset.readers.databases.files import is_sqlite
 from keepset.readers.databases.port import Database
 
@@ -88,5 +88,9 @@ def databases_at(place: str) -> Iterator[list[Database]]:
     Raises:
         KeepsetError: There is none, or it cannot be read; the code begins with ``audit.``.
     """
+    if is_server(place):
+        with postgres.opened(place) as schemas:
+            yield [*schemas]
+        return
     with sqlite.opened(path_of(place)) as database:
         yield [database]

@@ -111,11 +111,12 @@ class TableReader:
     def runs(self) -> Iterator[RunFacts]:
         """Give every value of the run's column."""
         database, columns = self._database, self._columns
-        step, run = database.quoted(columns.step), database.quoted(columns.run)
+        step, run = database.text(columns.table, columns.step), database.quoted(columns.run)
         for one in self._ids():
             where = f"{run} is null" if one is None else f"{run} = {database.mark}"
+            size = database.weight(columns.table, columns.value)
             statement = (
-                f"select count(*), coalesce(sum({database.weight(columns.value)}),0),"  # noqa: S608 - the same
+                f"select count(*), coalesce(sum({size}),0),"  # noqa: S608 - the same
                 f" min({step}), max({step}) from {database.named(columns.table)} where {where}"
             )
             parameters = [] if one is None else [one]

@@ -11,6 +11,7 @@ _UUID6: Final = 6
 _GREGORIAN: Final = 0x01B21DD213814000  # 100 ns from 1582, where such ids count from, to 1970
 _MILLISECONDS: Final = 1e11  # a larger number of seconds lies in the year 5138
 _MICROSECONDS: Final = 1e14
+_LONG: Final = 30
 
 
 def time_of(checkpoint_id: object) -> float | None:
@@ -40,8 +41,15 @@ def time_from(text: object) -> float | None:
 def time_in(value: object) -> float | None:
     """Read a time from a text, or from a number of seconds, milli- or microseconds since 1970."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return time_from(str(value)) if isinstance(value, (str, datetime)) else None
+        return _time_in_text(str(value)) if isinstance(value, (str, datetime)) else None
     if not math.isfinite(value) or value <= 0:
         return None
     unit = 1e6 if value > _MICROSECONDS else 1e3 if value > _MILLISECONDS else 1.0
     return value / unit
+
+
+def _time_in_text(text: str) -> float | None:
+    found = time_from(text)
+    if found is None and text.replace(".", "", 1).isdecimal() and len(text) < _LONG:
+        return time_in(float(text))
+    return found

@@ -89,7 +89,12 @@ class _Pages:
     def heads(self, after: Row | None) -> list[Row]:
         """Read keys and sizes of the next rows; of fewer, where that many take too long."""
         database, listing = self._database, self._listing
-        size = "+".join(f"coalesce({database.weight(one)},0)" for one in listing.columns) or "0"
+        size = (
+            "+".join(
+                f"coalesce({database.weight(listing.table, one)},0)" for one in listing.columns
+            )
+            or "0"
+        )
         where, parameters = self._where(after, None)
         tries = _TRIES
         while tries:
@@ -125,7 +130,7 @@ class _Pages:
     def _column(self, column: str, *, is_huge: bool) -> str:
         if column in self._listing.plain:
             return self._database.quoted(column)
-        whole = self._database.text(column)
+        whole = self._database.text(self._listing.table, column)
         return f"substr({whole}, 1, {LARGEST_ROW})" if is_huge else whole
 
     def _where(self, after: Row | None, until: Row | None) -> tuple[str, list[object]]:
@@ -172,9 +177,10 @@ def distinct(
     while True:
         begin = "" if after is None else f" and {name} > {mark}"
         statement = (
-            f"with recursive leap(x) as (select min({name}) from {source} where true{terms}{begin}"  # noqa: S608 - the same
-            f" union all select (select min({name}) from {source} where {name} > leap.x{terms})"
-            f" from leap where leap.x is not null)"
+            f"with recursive leap(x) as (select * from (select {name} from {source} where"  # noqa: S608 - the same
+            f" {name} is not null{terms}{begin} order by {name} limit 1) t"
+            f" union all select (select {name} from {source} where {name} > leap.x{terms}"
+            f" order by {name} limit 1) from leap where leap.x is not null)"
             f" select x from leap where x is not null limit {limit}"
         )
         parameters = [*values, *([] if after is None else [after]), *values]

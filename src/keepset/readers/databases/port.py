@@ -47,11 +47,11 @@ class Database(Protocol):
         """Give the name of a column as it stands in a statement."""
         ...
 
-    def weight(self, column: str) -> str:
+    def weight(self, table: str, column: str, /) -> str:
         """Give an expression for the bytes of a value that does not read it, where that can be."""
         ...
 
-    def text(self, column: str) -> str:
+    def text(self, table: str, column: str, /) -> str:
         """Give an expression for a value as text or bytes, whatever the column's type is."""
         ...
 

@@ -120,11 +120,11 @@ class SqliteDatabase:
         """Quote a name."""
         return '"' + column.replace('"', '""') + '"'
 
-    def weight(self, column: str) -> str:
+    def weight(self, _: str, column: str) -> str:
         """Of a BLOB its length is in the row's head; of a text, at most as many bytes as it has."""
         return f"length({self.quoted(column)})"
 
-    def text(self, column: str) -> str:
+    def text(self, _: str, column: str) -> str:
         """As it is: SQLite gives text and bytes as they were put in."""
         return self.quoted(column)
 

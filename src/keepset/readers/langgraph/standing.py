@@ -45,7 +45,7 @@ def _newest(
         return None
     tag = database.quoted("type") if "type" in table.columns else "null"
     statement = (
-        f"select checkpoint_id, {tag}, {database.text('checkpoint')} from"  # noqa: S608 - names are ours
+        f"select checkpoint_id, {tag}, {database.text(table.table, 'checkpoint')} from"  # noqa: S608 - names are ours
         f" {database.named(table.table)} where thread_id = {database.mark} and checkpoint_ns = ''"
         " order by checkpoint_id desc limit 1"
     )

@@ -18,7 +18,8 @@ PREFIX: Final = "store:"
 
 def namespaces(database: Database, listing: Listing) -> Iterator[RunFacts]:
     """Tell of each namespace as of a run: what is in it has no run that it ends with."""
-    each = "+".join(f"coalesce({database.weight(one)},0)" for one in ("prefix", "key", "value"))
+    columns = ("prefix", "key", "value")
+    each = "+".join(f"coalesce({database.weight(listing.table, one)},0)" for one in columns)
     for prefix in distinct(database, listing.table, "prefix"):
         times = ", ".join(
             f"{function}({database.quoted(column)})"

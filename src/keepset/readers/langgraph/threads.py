@@ -64,7 +64,7 @@ def facts(database: Database, layout: Layout, thread: str) -> RunFacts:
 def _bytes(database: Database, listing: Listing, thread: str) -> int:
     """Add up the bytes of a thread's rows: in one statement, or where that takes long in many."""
     columns = [*listing.fixed, *listing.keys, *listing.columns]
-    each = "+".join(f"coalesce({database.weight(one)},0)" for one in columns)
+    each = "+".join(f"coalesce({database.weight(listing.table, one)},0)" for one in columns)
     statement = (
         f"select coalesce(sum({each}),0) from {database.named(listing.table)}"  # noqa: S608 - the same
         f" where thread_id = {database.mark}"
@@ -95,7 +95,7 @@ def orphans(database: Database, layout: Layout) -> Mapping[str, int]:
         )
         total = 0
         for thread in distinct(database, listing.table, "thread_id"):
-            parameters = [thread] * filled.count(database.mark)
+            parameters = [thread] * statement.count("{mark}")
             total += int(asked(database, filled, parameters, table=listing.table)[0][0])
         found[listing.table] = total
     return found
