@@ -19,9 +19,11 @@ class Pictured:
 
     Attributes:
         picture: What the value was; nothing can change it.
+        looked: What was found in the value by who looked at it when the picture was taken, as that
+            wrote it down; None where nobody did.
     """
 
-    __slots__ = ("_codec", "_value", "_witness", "picture")
+    __slots__ = ("_codec", "_value", "_witness", "looked", "picture")
 
     def __init__(
         self,
@@ -40,6 +42,7 @@ class Pictured:
             witness: Tells at a glance whether the items of a long list are what they were.
         """
         self.picture = picture
+        self.looked: object = None
         self._codec = codec
         self._value = value
         self._witness = witness

@@ -14,6 +14,7 @@ from keepset.plan.bundled import link_of, writes_at
 from keepset.plan.digests import check_write, write_digest
 from keepset.plan.guard import Guard
 from keepset.plan.large import MOVED, Large, moved
+from keepset.plan.pictured import Pictured, shown
 from keepset.plan.pieces import read_large
 from keepset.plan.reads import ReadWrites
 from keepset.plan.rebuild import Blobs
@@ -94,6 +95,21 @@ class Batch:
         return self.writes
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What was found in a value when a picture of it was taken.
+
+    Attributes:
+        guard: Who looked.
+        knowledge: How much was looked for.
+        findings: What was found.
+    """
+
+    guard: Guard
+    knowledge: tuple[int, int]
+    findings: Sequence[Finding]
+
+
 class Surface(Protocol):
     """What writes go through on their way to the store: a run's rules, detectors and codec."""
 
@@ -168,8 +184,9 @@ def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
             continue
         value = given
         if declared and not batch.admitted:
-            value = contract.admit({channel: given})[channel]
-        packed = _packed(surface, spec, value)
+            value = contract.admit({channel: shown(given)})[channel]
+        is_picture = isinstance(value, Pictured)
+        packed = (_packed_picture if is_picture else _packed)(surface, spec, value)
         if len(packed) > LARGE:
             packed = MOVED + large.move(packed)
         at = batch.special.get(channel, position)
@@ -191,6 +208,51 @@ def _packed(surface: Surface, spec: Field, value: Any) -> bytes:
         packed = guard.codec.pack(value, where, substitute=put or None)
     surface.report.add("pending writes", guard.weigh(spec, len(packed)))
     return packed
+
+
+def look_early(surface: Surface, channel: str, value: Any, picture: Pictured) -> None:
+    """Look at a value when a picture of it is taken, while it is what the picture shows.
+
+    Where that is stored, it need not be unpacked to be looked at.
+
+    Args:
+        surface: What it goes through.
+        channel: The field or the host's channel.
+        value: The value.
+        picture: The picture; what is found is kept there.
+    """
+    scanner = surface.services.scanner
+    declared = surface.contract.fields.get(channel)
+    spec = declared or undeclared(scanner.text(channel))
+    knowledge = scanner.knowledge
+    try:
+        findings = _looked(surface.guard, spec, value, picture.picture.packed())
+    except PolicyError:  # told where it is stored
+        return
+    picture.looked = Looked(surface.guard, knowledge, findings)
+
+
+def _packed_picture(surface: Surface, spec: Field, value: Pictured) -> bytes:
+    """Give the bytes of a picture; its value is unpacked only where somebody has to see it."""
+    guard, where, packed = surface.guard, (spec.name,), value.picture.packed()
+    findings = _found_early(surface, value.looked)
+    if findings is None:
+        findings = _looked(guard, spec, value.value, packed)
+    secret = any(finding.kind.startswith("secret.") for finding in findings)
+    put = guard.decide(spec, value.value if secret else None, where, findings)
+    surface.report.add("pending writes", findings)
+    if put:
+        packed = guard.codec.pack(value.value, where, substitute=put)
+    surface.report.add("pending writes", guard.weigh(spec, len(packed)))
+    return packed
+
+
+def _found_early(surface: Surface, looked: object) -> list[Finding] | None:
+    """Give what was found before; None where it is to be looked for anew."""
+    if not isinstance(looked, Looked) or looked.guard is not surface.guard:
+        return None
+    known = looked.knowledge == surface.services.scanner.knowledge
+    return [*looked.findings] if known else None
 
 
 def _whole(codec: Codec, value: Any, where: Path) -> bytes | None:

@@ -49,6 +49,7 @@ class Scanner:
         self._plain = Plain(known, self._places)
         self._clean = Clean(known, made_paths)
         self._names = Clean(known, made_paths)
+        self._made = made_paths
 
     def leaves(
         self, value: object, path: Path, *, name: str, parts: Parts, packed: bytes | None = None
@@ -80,6 +81,11 @@ class Scanner:
                 asked.note()
             return found
         return self._leaves(value, path, name, parts)
+
+    @property
+    def knowledge(self) -> tuple[int, int]:
+        """How much is looked for; what was found while it was less is looked for anew."""
+        return len(self._known), len(self._made)
 
     @property
     def remembers(self) -> bool:

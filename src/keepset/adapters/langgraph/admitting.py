@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 from langchain_core.runnables import Runnable
 from langgraph.channels import UntrackedValue
@@ -24,11 +25,15 @@ from langgraph.types import Command, Send
 
 from keepset.adapters.langgraph.host import Overwrite
 from keepset.adapters.langgraph.records import entered
+from keepset.adapters.langgraph.running import running
 from keepset.contracts import MISSING, Contract, Drop, Extract, Field, Keep
 from keepset.contracts.admit import is_extracted
 from keepset.contracts.paths import Wild, parse_glob
 from keepset.contracts.pruned import pruned
 from keepset.errors import PolicyError
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 _ONE_OF_MANY = (Wild.ONE, Wild.ITEM, Wild.ANY)
 
@@ -109,19 +114,20 @@ class Admission:
         updates = given._update_as_tuples()  # noqa: SLF001 - as LangGraph itself reads it
         return replace(given, update=self.writes(updates))
 
-    def writer(self, writer: Runnable[Any, Any]) -> Runnable[Any, Any]:
-        """Give a node's writer whose writes are admitted."""
+    def writer(self, writer: Runnable[Any, Any], node: str) -> Runnable[Any, Any]:
+        """Give a node's writer whose writes are admitted; a refusal says thread and node."""
         if not isinstance(writer, ChannelWrite):
             return writer  # a branch: it writes where to go and the arguments of a Send
-        return ChannelWrite([self._entry(entry) for entry in writer.writes], tags=writer.tags)
+        return ChannelWrite([self._entry(entry, node) for entry in writer.writes], tags=writer.tags)
 
     def _entry(
-        self, entry: ChannelWriteEntry | ChannelWriteTupleEntry | Send
+        self, entry: ChannelWriteEntry | ChannelWriteTupleEntry | Send, node: str
     ) -> ChannelWriteEntry | ChannelWriteTupleEntry | Send:
         if isinstance(entry, ChannelWriteTupleEntry):
-            return entry._replace(mapper=_then_all(entry.mapper, self.writes))
+            return entry._replace(mapper=_then_all(entry.mapper, _told(node, self.writes)))
         if isinstance(entry, ChannelWriteEntry):
-            return entry._replace(mapper=self._then_one(entry.channel, entry.mapper))
+            mapper = self._then_one(entry.channel, entry.mapper)
+            return entry if mapper is None else entry._replace(mapper=_told(node, mapper))
         return entry
 
     def _then_one(
@@ -142,6 +148,21 @@ class Admission:
 
 def _as_it_is(_channel: str, value: Any) -> Any:
     return value
+
+
+def _told(node: str, function: Callable[[A], B]) -> Callable[[A], B]:
+    """Give a function whose refusals name the node that it works for, and its thread."""
+
+    @wraps(function)
+    def telling(given: A) -> B:
+        try:
+            return function(given)
+        except PolicyError as error:
+            place = running()
+            said = error.within(f"node {node}") if place is None else place.told_of(error, node)
+            raise said from error.__cause__
+
+    return telling
 
 
 def _then_all(

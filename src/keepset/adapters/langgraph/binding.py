@@ -24,7 +24,7 @@ from keepset.adapters.langgraph.freezing import Keeper, bound_channels
 from keepset.adapters.langgraph.handing import Handing, handed_over
 from keepset.adapters.langgraph.interrupts import SAVER, Questions
 from keepset.adapters.langgraph.nesting import related
-from keepset.adapters.langgraph.restoring import START, outgoing
+from keepset.adapters.langgraph.restoring import START, WHOLE, left_out, outgoing
 from keepset.adapters.langgraph.resuming import Resumes
 from keepset.adapters.langgraph.schemas import contracts_of
 from keepset.codec import Codec, TypeRegistry
@@ -102,6 +102,12 @@ class GraphBinding:
             return self._contracts[""]
         return self._contracts.get(without_tasks(self.graphs.renames.namespace(namespace)))
 
+    def left_out(self, namespace: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Give the channels in which fields of a state lie, without what is not stored of these."""
+        contract = self.contract(namespace)
+        names = [] if contract is None else [name for name in WHOLE if name in values]
+        return {name: left_out(contract, name, values[name]) for name in names if contract}
+
     def outgoing(
         self, namespace: str, writes: Sequence[tuple[str, Any]]
     ) -> Sequence[tuple[str, Any]]:
@@ -137,7 +143,7 @@ class GraphBinding:
         if name == START:  # the input's channel has admitted it
             return node
         if admission:
-            changed["writers"] = [admission.writer(writer) for writer in node.writers]
+            changed["writers"] = [admission.writer(writer, name) for writer in node.writers]
         if not isinstance(node.bound, Pregel):
             changed["bound"] = self.questions.watched(name, node.bound)
         below = f"{namespace}|{name}" if namespace else name

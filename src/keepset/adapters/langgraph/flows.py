@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
@@ -83,6 +84,9 @@ def _put(  # noqa: PLR0913 - what LangGraph hands over, and who asks
         packed, findings = pack_metadata(surface.guard, said, small_parts(checkpoint))
         thread.report.add(source, findings)
         values = {**fields_of(checkpoint), **written}
+        if threads.binding is not None and to.namespace:
+            # A graph that is bound by itself does not know what those around it leave out.
+            values |= threads.binding.left_out(to.namespace, values)
         header = Header(
             checkpoint["id"],
             STEP + source,
@@ -141,7 +145,8 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
     """Give the checkpoint that a config names, or the newest; None where there is none."""
     asked = address(config)
     to, thread = threads.located(asked), threads.thread(asked.thread)
-    begin_in(thread.named, to.namespace, config)
+    own = partial(threads.surface, thread, to.namespace)
+    begin_in(thread.named, to.namespace, config, own)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
         if to.loop:

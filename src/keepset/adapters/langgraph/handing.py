@@ -21,10 +21,12 @@ from keepset.adapters.langgraph.admitting import Admission
 from keepset.adapters.langgraph.executing import execution_of
 from keepset.adapters.langgraph.handed import Handed, hand
 from keepset.adapters.langgraph.host import DeltaChannel, ensure_message_ids
+from keepset.adapters.langgraph.running import running
 
 _SEND: Final = "__pregel_send"
 _TASK: Final = "__pregel_task_id"
 _DURABILITY: Final = "__pregel_durability"
+_NAMESPACE: Final = "checkpoint_ns"
 
 
 class Handing(Runnable[Any, Any]):
@@ -40,6 +42,8 @@ class Handing(Runnable[Any, Any]):
         self.name = "Handing"
         self._node = node
         self._admission = admission
+        channels = admission.channels.items()
+        self._rebuilt = {n for n, channel in channels if isinstance(channel, DeltaChannel)}
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
         """Keep pictures of what the writers before have written; give back what came in."""
@@ -58,17 +62,21 @@ class Handing(Runnable[Any, Any]):
         if execution is None or not isinstance(writes, deque) or _TASK not in configurable:
             return
         task, at_exit = configurable[_TASK], configurable.get(_DURABILITY) == "exit"
-        channels, picture = self._admission.channels, self._admission.picture
-        step = int(((config or {}).get("metadata") or {}).get("langgraph_step", 0))
-        ensure_message_ids(channels, writes)
-        for place, (channel, value) in enumerate(writes):
-            if not at_exit:
-                hand(execution.handed, (task, self._node), channel, value, picture)
-            elif isinstance(channels.get(channel), DeltaChannel):
-                writes[place] = (channel, own := copy(value))
-                hand(execution.handed, ("", self._node), channel, own, picture)
+        handed, picture = execution.handed, self._admission.picture
+        if self._rebuilt:
+            ensure_message_ids(self._admission.channels, writes)
+        surface = None
+        if at_exit:
+            step = int(((config or {}).get("metadata") or {}).get("langgraph_step", 0))
+            handed.ended(task, str(configurable.get(_NAMESPACE) or ""), step)
+        elif (place := running()) is not None:
+            surface = place.surface()
+        for index, (channel, value) in enumerate(writes):
+            if at_exit and channel in self._rebuilt:
+                writes[index] = (channel, own := copy(value))
+                hand(handed, ("", self._node), channel, own, picture)
             else:
-                execution.handed.note(step, channel, self._node, value, picture)
+                hand(handed, (task, self._node), channel, value, picture, surface=surface)
 
 
 def handed_over(

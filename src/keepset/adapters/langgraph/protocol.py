@@ -34,6 +34,10 @@ class Binding(Protocol):
         """
         ...
 
+    def left_out(self, namespace: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Give the channels in which fields of a state lie, without what is not stored of these."""
+        ...
+
     def outgoing(
         self, namespace: str, writes: Sequence[tuple[str, Any]]
     ) -> Sequence[tuple[str, Any]]:

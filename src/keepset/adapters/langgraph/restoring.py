@@ -8,6 +8,7 @@ gets what the field's rule restores, or the marker, whose use says what was not 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -20,11 +21,14 @@ from keepset.adapters.langgraph.records import changed, entered, held
 from keepset.codec import Codec, Withheld, format_path
 from keepset.codec.markers import NOT_STORED
 from keepset.contracts import MISSING, Contract, Drop, Refetch
+from keepset.plan.pictured import shown
 from keepset.plan.requests import Flow
 from keepset.plan.restore import restore
 
 START: Final = "__start__"
 TASKS: Final = "__pregel_tasks"
+WHOLE: Final = frozenset({START, TASKS})
+"""Channels in which fields of a state lie that are not channels of their own there."""
 _NO_WRITES: Final = "__no_writes__"
 
 
@@ -48,21 +52,24 @@ def left_out(contract: Contract, channel: str, value: Any) -> Any:
     Args:
         contract: The contract of the channel's graph.
         channel: ``__start__`` or ``__pregel_tasks``; the value of any other one is given back.
-        value: The input, a `Send`, or a list of them; nothing in it is changed.
+        value: The input, a `Send`, or a list of them, or a picture; nothing in it is changed.
     """
+    if channel not in WHOLE:
+        return value
+    given = shown(value)
     if channel == START:
-        return _marked(contract, entered(contract, value), (START,))
-    if channel == TASKS and isinstance(value, Send):
-        return _sent(contract, value, ())
-    if channel == TASKS and isinstance(value, list | tuple):
-        return [
-            _sent(contract, item, (index,)) if isinstance(item, Send) else item
-            for index, item in enumerate(value)
-        ]
-    return value
+        kept = _marked(contract, entered(contract, given), (START,))
+    elif isinstance(given, list | tuple):
+        kept = [_sent(contract, item, (index,)) for index, item in enumerate(given)]
+        kept = given if all(map(operator.is_, kept, given)) else kept
+    else:
+        kept = _sent(contract, given, ())
+    return value if kept is given else kept
 
 
-def _sent(contract: Contract, packet: Send, at: tuple[int, ...]) -> Send:
+def _sent(contract: Contract, packet: Any, at: tuple[int, ...]) -> Any:
+    if not isinstance(packet, Send):
+        return packet
     kept = _marked(contract, packet.arg, (TASKS, *at))
     return packet if kept is packet.arg else _with_argument(packet, kept)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from keepset.adapters.langgraph.executing import Execution, execution_of
 from keepset.errors import KeepsetError
+from keepset.run.hosted import Surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +26,21 @@ class Running:
         named: Names the thread, and a namespace of it, in an error.
         namespace: The namespace.
         execution: Gives the call, as long as it lasts.
+        surface: Gives what values of the namespace go through on their way to the store.
     """
 
     named: Callable[[str], AbstractContextManager[None]]
     namespace: str
     execution: Callable[[], Execution | None]
+    surface: Callable[[], Surface]
 
     def told(self, error: KeepsetError, channel: str) -> KeepsetError:
         """Give an error about a channel's value with the thread, and the node that wrote it."""
         execution = self.execution()
-        node = execution.handed.node(channel=channel) if execution is not None else ""
+        return self.told_of(error, execution.handed.node(channel=channel) if execution else "")
+
+    def told_of(self, error: KeepsetError, node: str) -> KeepsetError:
+        """Give an error with the thread, and with the node unless that is empty."""
         try:
             with self.named(self.namespace):
                 raise error.within(f"node {node}") if node else error
@@ -53,11 +59,12 @@ def begin_in(
     named: Callable[[str], AbstractContextManager[None]],
     namespace: str,
     config: Mapping[str, Any],
+    surface: Callable[[], Surface],
 ) -> None:
     """Take note of what is read, for the channels that LangGraph makes of it right afterwards."""
     execution = execution_of(config)
     call = _over if execution is None else weakref.ref(execution)
-    _RUNNING.set(Running(named, namespace, call))
+    _RUNNING.set(Running(named, namespace, call, surface))
 
 
 def running() -> Running | None:

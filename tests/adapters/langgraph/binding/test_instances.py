@@ -250,6 +250,26 @@ def test_what_a_state_around_does_not_store_lies_in_no_graph_inside_it(
     assert nothing_is_found(tmp_path)
 
 
+@pytest.mark.parametrize("durability", DURABILITIES)
+@pytest.mark.parametrize("state", STATES)
+def test_nor_in_a_graph_that_was_bound_by_itself_and_is_called_with_all_of_the_state(
+    state: Any, durability: Any, tmp_path: Path
+) -> None:
+    with saver(tmp_path) as keeper:
+        inner = keeper.bind(graph_of(Narrow, asks))
+
+        def calls(now: Any) -> Any:
+            if isinstance(now, dict):  # a handle that nothing there leaves out is refused
+                now = {name: value for name, value in now.items() if name != "db"}
+            return inner.invoke(now)
+
+        graph = keeper.bind(graph_of(state, calls))
+        graph.invoke(state(**given()), CONFIG, durability=durability)
+        out = graph.invoke(Command(resume="yes"), CONFIG, durability=durability)
+    assert out["ids"] == [KEPT, "yes"]
+    assert nothing_is_found(tmp_path)
+
+
 @dataclass
 class Order:
     number: int

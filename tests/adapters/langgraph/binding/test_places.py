@@ -145,3 +145,35 @@ def test_a_question_that_has_changed_is_refused_with_its_thread() -> None:
         graph.invoke({"log": []}, CONFIG)
         with pytest.raises(SchemaError, match=r"^thread one, node draft, interrupt 0: "):
             graph.invoke(Command(resume="yes"), CONFIG)
+
+
+class Failing:
+    """What nothing can be extracted from."""
+
+    @property
+    def text(self) -> str:
+        raise LookupError
+
+
+@pytest.mark.parametrize("durability", DURABILITIES)
+@pytest.mark.parametrize(
+    "given", [{"text": Failing()}, Command(update={"text": Failing()})], ids=["dict", "command"]
+)
+def test_what_nothing_can_be_extracted_from_is_refused_with_the_thread_and_the_node(
+    given: Any, durability: Any
+) -> None:
+    with KeepsetSaver("memory:") as saver:
+        graph = saver.bind(graph_of(lambda _: given))
+        message = refused(graph, {"log": []}, durability)
+        assert message.startswith("thread one: node draft: text: ")
+        outer = saver.bind(graph_of(graph_of(lambda _: given)))
+        inside = refused(outer, {"log": []}, durability, {"configurable": {"thread_id": "two"}})
+    assert inside.startswith("thread two, namespace draft:…: node draft: text: ")
+
+
+def test_an_update_that_nothing_can_be_extracted_from_is_refused_in_the_same_way() -> None:
+    with KeepsetSaver("memory:") as saver:
+        graph: Any = saver.bind(graph_of(lambda _: {}))
+        graph.invoke({"log": []}, CONFIG)
+        with pytest.raises(PolicyError, match="thread one: node next: text: "):
+            graph.update_state(CONFIG, {"text": Failing()}, as_node="next")
