@@ -33,22 +33,27 @@ class Repeats(msgspec.Struct):
     and each of them is followed from its first appearance on.
 
     Attributes:
-        limit: Digests below it are kept.
+        halved: How often the limit was halved, below which digests are kept.
         known: What is known of each.
     """
 
-    limit: int = 1 << 64
+    halved: int = 0
     known: dict[int, Known] = {}
 
     @property
     def share(self) -> float:
         """The share of all values that is followed."""
-        return self.limit / (1 << 64)
+        return 0.5**self.halved
+
+    @property
+    def limit(self) -> int:
+        """Digests below it are kept."""
+        return (1 << 64) >> self.halved
 
     @property
     def is_exact(self) -> bool:
         """Tell whether every value was followed."""
-        return self.limit == 1 << 64
+        return not self.halved
 
     def meet(self, digest: int, run: int, field: int, size: int) -> None:
         """Take note of a value.
@@ -64,9 +69,10 @@ class Repeats(msgspec.Struct):
         known = self.known.get(digest)
         if known is None:
             if len(self.known) >= MOST:
-                self.limit //= 2
-                self.known = {d: one for d, one in self.known.items() if d < self.limit}
-                if digest >= self.limit:
+                self.halved += 1
+                limit = self.limit
+                self.known = {d: one for d, one in self.known.items() if d < limit}
+                if digest >= limit:
                     return
             self.known[digest] = Known(run, field)
         elif known.run != run:

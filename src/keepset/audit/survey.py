@@ -33,6 +33,7 @@ class Survey:
         tally: What was counted.
         orphans: Rows that belong to nothing, by table.
         now: When it was read, in seconds since 1970.
+        is_done: Whether all was read that was planned; time was not up before.
         few: A few runs by chance, to measure what they would take in a store of ours.
     """
 
@@ -42,6 +43,7 @@ class Survey:
     orphans: dict[str, int] = field(default_factory=dict)
     now: float = 0.0
     few: tuple[RunFacts, ...] = ()
+    is_done: bool = True
 
     @property
     def narrow(self) -> float:

@@ -12,7 +12,7 @@ from keepset.audit.reading import RunReading
 from keepset.audit.sampling import Chosen, Plan
 from keepset.audit.survey import Survey, count_run
 from keepset.audit.tally import RunsTally, Tally, add
-from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.errors import DecodeError, IntegrityError, NotFoundError, UsageError
 from keepset.providers import elapsed, now_ms
 from keepset.readers.ports import Overview, Reader, RunFacts
 from keepset.scan import Scanner
@@ -81,7 +81,8 @@ def survey(
     reading = _Reading(reader, Looker(scanner), plan, around, overview)
     reading.read()
     orphans, few = dict(reader.orphans()), tuple(reading.few.runs())
-    return Survey(place, overview, reading.tally, orphans, now=now, few=few)
+    done = reading.is_done
+    return Survey(place, overview, reading.tally, orphans, now=now, few=few, is_done=done)
 
 
 class _Reading:
@@ -101,6 +102,7 @@ class _Reading:
         self._planned = overview.runs
         self._begun = around.clock.elapsed()
         self.few = Chosen(FEW, plan.seed)
+        self.is_done = True
 
     def read(self) -> None:
         """Read what the plan says."""
@@ -112,6 +114,7 @@ class _Reading:
             runs = self._sample(runs, wanted)
         for facts in _after(runs, done):
             if self._is_late():
+                self.is_done = False
                 break
             before = self.tally.read_bytes
             self._read_run(facts)
@@ -176,9 +179,15 @@ class _Reading:
 
 
 def _after(runs: Iterator[RunFacts], done: str | None) -> Iterator[RunFacts]:
-    """Give the runs after one that was the last to be read; all of them for None."""
-    if done is not None:
-        for facts in runs:
-            if facts.run == done:
-                break
+    """Give the runs after one that was the last to be read; all of them for None.
+
+    Raises:
+        UsageError: ``audit.resume-gone``: it is not there any more.
+    """
+    if done is not None and not any(facts.run == done for facts in runs):
+        raise UsageError(
+            "the run that was read last is gone: it cannot be said where to go on",
+            code="audit.resume-gone",
+            hint="Take the file of --resume away, and begin anew.",
+        )
     yield from runs

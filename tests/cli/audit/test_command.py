@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +179,39 @@ def test_any_table_is_audited_by_the_names_of_its_columns(tmp_path: Path) -> Non
     found = result(path, *columns)
     assert found["runs"]["count"] == 1
     assert any(one["code"].startswith("secret.") for one in found["findings"])
+
+
+def test_a_reading_that_time_ended_goes_on_with_the_next_command(
+    store: Path, tmp_path: Path
+) -> None:
+    part = tmp_path / "audit.part"
+    asked = ("--resume", part, "--no-measure")
+    assert say("audit", store, *asked, "--limit-time", "0").code == 50
+    assert part.exists()
+    other = say("audit", store, *asked)
+    assert (other.code, "audit.resume-other" in other.err) == (2, True)
+    found = result(store, *asked, "--limit-time", "600")
+    assert found["complete"]
+    assert not part.exists()
+
+
+def test_an_interrupt_says_that_it_can_be_gone_on_with(tmp_path: Path) -> None:
+    path, part = tmp_path / "many.sqlite", tmp_path / "audit.part"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE history (chat TEXT, n INTEGER, body TEXT)")
+        rows = ((f"chat-{n:06}", 1, '{"text": "hello"}') for n in range(300_000))
+        database.executemany("INSERT INTO history VALUES (?, ?, ?)", rows)
+        database.execute("CREATE INDEX by_chat ON history (chat, n)")
+    database.close()
+    columns = ("--table", "history", "--run", "chat", "--step", "n", "--value", "body")
+    audit = ("audit", str(path), *columns, "--resume", str(part))
+    words = [sys.executable, "-m", "keepset.cli", *audit]
+    reading = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not part.exists():
+        assert reading.poll() is None
+        time.sleep(0.05)  # it is written after two seconds of reading
+    reading.send_signal(signal.SIGINT)
+    out, err = reading.communicate(timeout=60)
+    assert (reading.returncode, out) == (130, "")
+    assert "what was counted is kept" in err
+    assert part.exists()

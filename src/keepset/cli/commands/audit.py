@@ -10,8 +10,9 @@ import click
 from keepset.audit.data import as_data
 from keepset.audit.detectors import detectors
 from keepset.audit.report import audited, weighed
+from keepset.audit.resuming import Keeping
 from keepset.audit.sampling import Plan
-from keepset.audit.surveying import Around, survey
+from keepset.audit.surveying import Around, Clock, Told, survey
 from keepset.cli import output, program
 from keepset.cli.app import FINDINGS
 from keepset.cli.audit.amounts import AMOUNT, SAMPLE
@@ -26,13 +27,15 @@ from keepset.verdict.status import Resume
 
 if TYPE_CHECKING:
     from keepset.audit.report import Audit
-    from keepset.readers.ports import Opener
+    from keepset.audit.survey import Survey
+    from keepset.readers.ports import Opener, Reader
 
 EPILOG = """\b
 Examples:
   keepset audit checkpoints.sqlite
   keepset audit checkpoints.sqlite --html audit.html --write-contract state.py
   keepset audit postgresql://replica/agents --sample 5%
+  keepset audit checkpoints.sqlite --limit-time 600 --resume audit.part
   keepset audit app.db --table history --run chat_id --step id --value messages
 
 \b
@@ -64,6 +67,12 @@ _COLUMNS: Final = ("table", "run", "step", "value")
     "--limit-time", type=click.FloatRange(0), metavar="SECONDS", help="Stop after so long."
 )
 @click.option(
+    "--resume",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep what is counted there, and go on from it after an interrupt.",
+)
+@click.option(
     "--measure/--no-measure",
     default=True,
     show_default=True,
@@ -92,8 +101,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
         seed=given["seed"],
     )
     with _opener(place, given).open(place) as reader, showing() as progress:
-        around = Around(told=progress.told)
-        found = survey(reader, shown(place), detectors(), plan, around)
+        found = _surveyed(reader, place, plan, progress.told, given)
         audit = audited(found)
         if given["measure"]:
             audit = weighed(audit, reader)
@@ -101,6 +109,22 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     if audit.has_findings and audit.is_readable:
         return FINDINGS
     return 0 if audit.is_complete else Resume.UNKNOWN
+
+
+def _surveyed(reader: Reader, place: str, plan: Plan, told: Told, given: dict[str, Any]) -> Survey:
+    """Read the store, and keep what is counted where a file is named for that."""
+    if given["resume"] is None:
+        return survey(reader, shown(place), detectors(), plan, Around(told=told))
+    clock = Clock()
+    keeping = Keeping(given["resume"], shown(place), plan, clock.elapsed)
+    around = Around(clock, told, keeping.keep, keeping.before())
+    try:
+        found = survey(reader, shown(place), detectors(), plan, around)
+    except KeyboardInterrupt:
+        output.note(f"{given['resume']}: what was counted is kept; the same command goes on")
+        raise
+    keeping.end(found.tally, is_done=found.is_done)
+    return found
 
 
 def _opener(place: str, given: dict[str, Any]) -> Opener:
