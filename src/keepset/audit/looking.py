@@ -11,6 +11,7 @@ from typing import Any, Final
 from keepset.audit.places import place
 from keepset.audit.seen import LEFTOVER, Seen, Spot, is_flags, kind_of, together
 from keepset.audit.taking import Taken, packed, take
+from keepset.readers.ports import Foreign
 from keepset.scan import Finding, Scanner
 from keepset.verdict import reasons
 
@@ -105,7 +106,7 @@ class Looker:
     def _fresh(self, field: str, value: object, path: tuple[str | int, ...]) -> Seen:
         taken = take(value, path)
         found = self._scanner.leaves(taken.value, path, name=field, parts=_no_parts)
-        kind = kind_of(taken.value)
+        kind = "object" if type(value) is Foreign else kind_of(taken.value)
         if not (found or taken.types or taken.unreadable or taken.metadata or taken.leftovers):
             if kind in {"flag", "mapping"} or not taken.value:
                 return _plain(taken.value, kind)

@@ -39,7 +39,7 @@ class Seen:
         types: What a load would import and call.
         unreadable: Reasons for which parts could not be read.
         metadata: Bytes of response metadata by key.
-        kind: What the value is: ``text``, ``number``, ``list`` and so on.
+        kind: What the value is: ``text``, ``number``, ``list``, ``object`` and so on.
         is_flags: Whether it is made of flags and counters only.
         is_empty: Whether there is nothing in it.
     """

@@ -64,6 +64,13 @@ def test_a_whole_model_response_is_extracted_from() -> None:
     assert 'ks.Extract("choices[0].message.content")' in contract_text(odd())
 
 
+def test_an_object_of_a_class_is_any_whatever_it_is_made_of() -> None:
+    text = contract_text(odd())
+    assert "    order: Annotated[Any, ks.Keep()]" in text
+    assert "    tags: Annotated[list[Any], ks.Keep()]" in text
+    assert "    price: Annotated[float, ks.Keep()]" in text
+
+
 def test_a_name_that_no_class_could_have_is_told_in_a_comment() -> None:
     text = contract_text(odd())
     assert "# class cannot be the name of a field" in text

@@ -115,8 +115,6 @@ class _Writing:
     def _type(self, one: Judged) -> str:
         """Write the type of a field as far as its values tell it."""
         kinds = [kind for kind in one.tally.kinds if kind != "null"]
-        if one.tally.types and set(kinds) - {"list"}:
-            return self._any()
         written = []
         for kind in sorted(kinds):
             if kind == "list":

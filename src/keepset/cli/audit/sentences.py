@@ -195,7 +195,8 @@ def cost(audit: Audit) -> str:
         return f"{said}."
     whole = size(sum(audit.cost(one) for one in out))
     about = "" if audit.survey.tally.is_whole else "about "
-    a_step = sum(one.mean for one in out)
+    steps = max(audit.steps * runs, 1)
+    a_step = round(sum(audit.cost(one) for one in out) / steps)
     return (
         f"{said}. The others take {size(a_step)} a step x {audit.steps:,.1f} steps x "
         f"{counted(runs, 'run')}: {about}{whole} in all."
@@ -209,10 +210,13 @@ def in_keepset(audit: Audit) -> str:
         return ""
     few = f"{counted(len(found.runs), 'run')} ({counted(found.steps, 'step')})"
     refused = f"; {counted(found.refused, 'state')} could not be written" if found.refused else ""
+    less = ""
+    if any(not one.verdict.keep for one in audit.fields):
+        times = _times(found.theirs, found.kept)
+        less = f", and {size(found.kept)} there without what does not belong{times}"
     return (
         f"The state of {few} takes {size(found.theirs)} here, {size(found.ours)} in keepset"
-        f"{_times(found.theirs, found.ours)}, and {size(found.kept)} there without what does not "
-        f"belong{_times(found.theirs, found.kept)}: measured by writing it{refused}."
+        f"{_times(found.theirs, found.ours)}{less}: measured by writing it{refused}."
     )
 
 
