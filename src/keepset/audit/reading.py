@@ -9,7 +9,7 @@ from keepset.audit.looking import Looker
 from keepset.audit.places import graph
 from keepset.audit.seen import Seen
 from keepset.audit.taking import take
-from keepset.audit.tally import FieldTally, SpotTally, Tally, add
+from keepset.audit.tally import MOST_SPOTS, FieldTally, SpotTally, Tally, add
 from keepset.readers.ports import Item
 
 _LARGE: Final = 4_096
@@ -174,6 +174,8 @@ class RunReading:
                 found = self._tally.spot(
                     item.surface, tally.field, spot.kind, spot.place, spot.detail
                 )
+                if len(self._spots) >= MOST_SPOTS:
+                    self._spots.clear()
                 self._spots[key] = found
             found.copies += times
             if found.last != self._number:
