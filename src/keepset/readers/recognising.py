@@ -11,6 +11,8 @@ from keepset.readers.databases.port import Database
 from keepset.readers.langgraph.layout import layout_of
 from keepset.readers.langgraph.reader import LangGraphReader
 from keepset.readers.ports import Opener, Reader
+from keepset.readers.records.hosts import host_of
+from keepset.readers.records.reader import RecordsReader
 from keepset.readers.sources import databases_at, is_database, path_of, shown
 from keepset.readers.table import Columns, TableReader
 from keepset.readers.traces import JsonOpener
@@ -26,7 +28,12 @@ def _langgraph(database: Database) -> Reader | None:
     return None if layout is None else LangGraphReader(database, layout)
 
 
-MAKERS: Final[tuple[Maker, ...]] = (_langgraph,)
+def _records(database: Database) -> Reader | None:
+    host = host_of(database)
+    return None if host is None else RecordsReader(database, host)
+
+
+MAKERS: Final[tuple[Maker, ...]] = (_langgraph, _records)
 """In the order in which they are tried."""
 
 
