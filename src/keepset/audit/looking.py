@@ -18,6 +18,7 @@ from keepset.verdict import reasons
 MOST_KNOWN: Final = 20_000
 """Values that are remembered; the oldest half is forgotten when there are more."""
 
+_MOST_KEYS: Final = 2_000
 _NOTHING: Final[dict[str, Seen]] = {}
 
 
@@ -28,6 +29,7 @@ class Looker:
         """Take the detectors."""
         self._scanner = scanner
         self._known: dict[bytes, Seen] = {}
+        self._keys: dict[tuple[str, int], bytes] = {}
 
     def look(self, field: str, value: object) -> tuple[Seen, int | None]:
         """Look at the value of a field.
@@ -89,13 +91,23 @@ class Looker:
         if data is None:
             return self._fresh(field, value, path), None
         # What a text means depends on the field that it stands in, and on being an item there.
-        key = blake2b(data, digest_size=16, key=_named(field, len(path))).digest()
+        key = blake2b(data, digest_size=16, key=self._key(field, len(path))).digest()
         digest = int.from_bytes(key[:8], "big")
         seen = self._known.get(key)
         if seen is None:
             seen = self._fresh(field, value, path)
             self._remember(key, seen)
         return seen, digest
+
+    def _key(self, field: str, depth: int) -> bytes:
+        found = self._keys.get((field, depth))
+        if found is None:
+            name = field.encode("utf-8", "surrogatepass")
+            found = blake2b(name, digest_size=32).digest() + depth.to_bytes(2, "big")
+            if len(self._keys) >= _MOST_KEYS:
+                self._keys.clear()
+            self._keys[field, depth] = found
+        return found
 
     def _remember(self, key: bytes, seen: Seen) -> None:
         if len(self._known) >= MOST_KNOWN:
@@ -124,10 +136,6 @@ class Looker:
             is_flags=is_flags(taken.value),
             is_empty=_is_empty(taken.value),
         )
-
-
-def _named(field: str, depth: int) -> bytes:
-    return field.encode("utf-8", "surrogatepass")[:60] + depth.to_bytes(2, "big")
 
 
 def _no_parts(value: object) -> None:

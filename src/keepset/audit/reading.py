@@ -16,6 +16,11 @@ _LARGE: Final = 4_096
 """Bytes from which on content is worth looking for its ids."""
 
 
+_ENOUGH: Final = 200
+_SELDOM: Final = 16
+"""Of so many runs one is asked for the ids of a field, once enough of them were."""
+
+
 @dataclass(slots=True)
 class _Field:
     """A field in the run that is being read.
@@ -118,22 +123,23 @@ class RunReading:
     def _across(self, inside: _Graph, at_least: int) -> None:
         """Look for content beside its ids, where a field has grown to so many times its size."""
         grown = [
-            (name, known)
+            name
             for name, known in inside.fields.items()
             if known.last >= _LARGE
             and known.value is not None
-            and known.last >= at_least * known.asked
+            and known.last > at_least * known.asked
             and name not in inside.beside
+            and (known.tally.asked < _ENOUGH or self._number % _SELDOM == 0)
         ]
         if not grown:
             return
         values = {
             name: take(known.value, (name,)).value
             for name, known in inside.fields.items()
-            if known.value is not None
+            if name in grown or _may_be_ids(known.value)
         }
-        for name, known in grown:
-            known.asked = known.last
+        for name in grown:
+            inside.fields[name].asked = inside.fields[name].last
             inside.asked.add(name)
         for finding in self._looker.beside(values):
             using = finding.detail.rpartition(" ids in ")[2]
@@ -193,3 +199,8 @@ class RunReading:
                 add(named, name, count)
         if item.encoding == "encrypted":
             add(tally.unreadable, "encrypted")
+
+
+def _may_be_ids(value: object) -> bool:
+    """Tell whether a value may be a list of ids, by the first of them."""
+    return type(value) is list and bool(value) and isinstance(value[0], str | int)
