@@ -132,3 +132,42 @@ def test_a_field_has_nothing_to_do_with_what_is_observed_whatever_it_is_called()
     proof = prove(build, observe=lambda: "it turns", options=HERE)
     assert verdicts(proof) == {"world": "not needed", "moved": "needed"}
     assert proof.volatile == ("world",)
+
+
+class Draft(TypedDict, total=False):
+    notes: Annotated[str, ks.Drop()]
+    title: str
+
+
+def note(_: Draft) -> Draft:
+    return {"notes": "a few words"}
+
+
+def entitle(_: Draft) -> Draft:
+    return {"title": "a title"}
+
+
+def test_a_field_that_is_dropped_may_be_missing_at_the_end() -> None:
+    proof = prove(lambda: ks.Workflow(Draft, steps=[note, entitle]), options=HERE)
+    assert verdicts(proof) == {"notes": "not needed", "title": "not needed"}
+    assert codes(proof) == set()
+
+
+class Either(TypedDict, total=False):
+    first: Annotated[str, ks.Drop()]
+    second: Annotated[str, ks.Drop()]
+    answer: str
+
+
+def both(_: Either) -> Either:
+    return {"first": "x", "second": "x"}
+
+
+def one_of(state: Either) -> Either:
+    return {"answer": state.get("first") or state["second"]}
+
+
+def test_rules_that_are_right_one_by_one_and_wrong_together_are_an_error() -> None:
+    proof = prove(lambda: ks.Workflow(Either, steps=[both, one_of]), options=HERE)
+    assert set(verdicts(proof).values()) == {"not needed"}
+    assert codes(proof) == {("prove.contract-wrong", "")}

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keepset.contracts import Keep
+from keepset.prove.leaves import Leaf
 from keepset.prove.proof import Proven
-from tests.prove.oracle import Oracle, proven
+from keepset.prove.search import look, measure
+from keepset.prove.standing import CONTROLS
+from keepset.prove.trials import Outcome, Trial
+from keepset.prove.tries import Question
+from tests.prove.oracle import Oracle, answered, proven
 
 FIELDS = list("abcdefgh")
 POINTS = ("after one", "after two", "after three")
@@ -115,6 +123,23 @@ def test_nothing_is_said_of_a_point_at_which_every_resume_fails() -> None:
     ]
     assert field.verdict is Proven.INCONCLUSIVE
     assert not proof.is_conclusive
+
+
+def test_what_a_slow_clock_has_changed_since_the_first_controls_is_volatile_as_well() -> None:
+    oracle = Oracle(POINTS, lambda *_: None)
+
+    def outcome(trial: Trial) -> Outcome:
+        # The clock strikes once the controls are over.
+        is_late = trial.point is not None and bool(trial.left_out or trial.number == CONTROLS)
+        day = Leaf("str", f"2031-01-{2 if is_late else 1:02}")
+        one = oracle.outcome(trial)
+        return replace(one, state={**one.state, ("day",): day})
+
+    question = Question("oracle", dict.fromkeys(["day", "a"], Keep()))
+    looked = answered(look(question), outcome)
+    proof = answered(measure(looked), outcome)
+    assert {field.verdict for field in proof.fields} == {Proven.NOT_NEEDED}
+    assert proof.volatile == ("day",)
 
 
 def test_a_workflow_without_a_point_to_resume_at_is_inconclusive() -> None:

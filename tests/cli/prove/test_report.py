@@ -14,6 +14,7 @@ import pytest
 from keepset.cli.prove import sentences
 from tests.cli.prove import flows
 from tests.cli.terminal import ROOT
+from tests.prove.oracle import Oracle, proven
 
 AGAIN = "keepset prove shop:flow"
 ESCAPE = "\x1b"
@@ -167,3 +168,13 @@ def test_a_proof_of_any_kind_has_a_report(name: str) -> None:
 
 def test_a_contract_that_needs_nothing_changed_is_not_told_to_change() -> None:
     assert sentences.next_step(flows.half_repeatable(), AGAIN) == f"{AGAIN} --html proof.html"
+
+
+def test_what_suffices_is_not_said_of_points_at_which_nothing_could_be_measured() -> None:
+    def wrong(point: str, left_out: frozenset[str]) -> str | None:
+        return "OSError" if point == "after two" or "a" in left_out else None
+
+    partly = proven(Oracle(("after one", "after two"), wrong), ["a", "b"])
+    said = sentences.sufficient(partly)
+    assert said.startswith("1 of 2 fields suffices: a;")
+    assert said.endswith("That holds for the points that could be measured.")

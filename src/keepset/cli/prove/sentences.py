@@ -86,6 +86,8 @@ def sufficient(proof: Proof) -> str:
         said += f"; {', '.join(back)} {'comes' if len(back) == 1 else 'come'} back by rule"
     if kept and proof.minimal:
         said += "; dropping any one breaks a resume"
+    if not proof.is_conclusive:
+        said += ". That holds for the points that could be measured"
     return f"{said}."
 
 
