@@ -11,11 +11,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypedDict
 from uuid import uuid4
 
 import numpy as np
 import pytest
 
+import keepset as ks
 from keepset.errors import UsageError
 from keepset.prove.pins import PINS, WORLD, pinned, require_pins
 
@@ -99,3 +101,18 @@ def test_what_cannot_be_pinned_is_refused_with_what_can() -> None:
     assert caught.value.code == "prove.pin"
     assert "clock, uuid, random" in caught.value.hint
     assert require_pins(["random", "clock"]) == ("clock", "random")
+
+
+def test_what_keepset_draws_itself_is_not_taken_out_of_what_a_workflow_is_given() -> None:
+    def drawn(*, saves: int) -> list[uuid.UUID]:
+        with pinned(["uuid"], 0), ks.open("memory:") as store:
+            run = store.run(_State, "run")
+            for number in range(saves):
+                run.save("step", {"number": number})
+            return [uuid4(), uuid4()]
+
+    assert drawn(saves=1) == drawn(saves=5)
+
+
+class _State(TypedDict):
+    number: int

@@ -41,6 +41,7 @@ def as_data(proof: Proof) -> dict[str, Any]:
         "pins": list(proof.pins),
         "runs": proof.resumes,
         "failure": proof.failure,
+        "waiting": proof.waiting,
     }
 
 

@@ -50,12 +50,14 @@ def findings(proof: Proof) -> tuple[ProofFinding, ...]:
 
 def _field(field: FieldProof, proof: Proof) -> Iterator[ProofFinding]:
     yield from _errors(field)
-    if field.verdict is not Proven.NOT_NEEDED or field.stale:
-        return
+    if field.verdict is not Proven.NOT_NEEDED or field.stale or proof.sufficient is None:
+        return  # what was tried at some points only says nothing of the whole
     if field.rule in {"Refetch", "Reopen", "Scratch", "Secret"}:
-        message = f"a resume is right without what {field.rule} brings back"
-        hint = "Declare Drop() where no step needs it."
-        yield ProofFinding("prove.rule-not-needed", _ADVICE, field.name, message, hint)
+        if field.is_droppable:
+            message = f"a resume is right without what {field.rule} brings back, and so is a run"
+            yield ProofFinding(
+                "prove.rule-not-needed", _ADVICE, field.name, message, "Declare Drop()."
+            )
     elif field.rule == "Keep" and not field.stuck:
         yield from _kept(field, proof)
 
@@ -63,15 +65,19 @@ def _field(field: FieldProof, proof: Proof) -> Iterator[ProofFinding]:
 def _kept(field: FieldProof, proof: Proof) -> Iterator[ProofFinding]:
     if field.name in (proof.sufficient or ()) or field.name in proof.outputs:
         return  # needed where the others are left out, or by the caller at the end
-    if field.lost:
-        message = "no step needs it after a resume, and without it the end of a run has it not"
+    saved = f", which saves {size(field.size)} a checkpoint" if field.size else ""
+    if not field.is_droppable:
+        message = f"not needed at any of {len(field.cells)} points, but steps hand it on"
+        hint = f"Declare Scratch(factory) where a fresh one will do{saved}; Drop() goes wrong."
+        yield ProofFinding("prove.kept-between-steps", _ADVICE, field.name, message, hint)
+    elif field.is_at_the_end and not proof.outputs:
+        message = "no step needs it after a resume, and the final state has it"
         hint = f"Name it with --output {field.name} if a caller reads it; else declare Drop()."
         yield ProofFinding("prove.kept-for-the-end", _ADVICE, field.name, message, hint)
-        return
-    saved = f", which saves {size(field.size)} a checkpoint" if field.size else ""
-    message = f"kept, and not needed at any of {len(field.cells)} points"
-    hint = f"Declare Drop(){saved}."
-    yield ProofFinding("prove.kept-not-needed", _ADVICE, field.name, message, hint)
+    else:
+        message = f"kept, and not needed at any of {len(field.cells)} points"
+        hint = f"Declare Drop(){saved}."
+        yield ProofFinding("prove.kept-not-needed", _ADVICE, field.name, message, hint)
 
 
 def _errors(field: FieldProof) -> Iterator[ProofFinding]:

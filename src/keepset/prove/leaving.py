@@ -80,6 +80,8 @@ def _giving(value: object) -> Callable[[], object]:
 
 
 def _rule(declared: Rule, name: str, trial: Trial, secrets: Secrets) -> Rule:
+    if name in trial.dropped:
+        return Drop()
     is_stuck = name in trial.stuck and isinstance(declared, Keep | Extract | Drop)
     if name in trial.left_out or (is_stuck and name not in trial.by_rule):
         return left_out(declared)

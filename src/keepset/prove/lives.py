@@ -57,6 +57,7 @@ class Lived:
         state: The final state of a run that reached its end.
         failure: How it failed.
         changed: Fields whose rule restored another content.
+        waiting: See `Outcome`.
         unstorable: See `Outcome`.
         carried: Live values that no checkpoint takes, for a life in the same process.
     """
@@ -68,6 +69,7 @@ class Lived:
     state: Mapping[str, Any]
     failure: Failure | None
     changed: frozenset[str]
+    waiting: str
     unstorable: tuple[str, str] | None
     carried: Mapping[str, Any]
 
@@ -116,7 +118,8 @@ def _live(
     def ended(**more: Any) -> Lived:
         given: dict[str, Any] = {"halted": False, "state": {}, "failure": None, "unstorable": None}
         given |= {"steps": watch.steps, "points": tuple(watch.points), "carried": watch.live}
-        given |= {"progress": watch.progress, "changed": frozenset(watch.changed), **more}
+        given |= {"progress": watch.progress, "changed": frozenset(watch.changed)}
+        given |= {"waiting": watch.waiting, **more}
         return Lived(**given)
 
     def end() -> None:
@@ -177,6 +180,7 @@ def outcome_of(experiment: Experiment, lives: list[Lived], store: Store, began: 
         world={} if seen is None else leaves_of(seen, (_SEEN,), codec, here),
         failure=last.failure,
         changed=last.changed,
+        waiting=last.waiting,
         unstorable=next((life.unstorable for life in lives if life.unstorable), None),
         judged={} if len(lives) > 1 else _judged(experiment.target, last.state, store),
         seconds=time.monotonic() - began,

@@ -58,6 +58,8 @@ class FieldProof:
         together: The minimal sets of fields, this one among them, of which one is needed.
         lost: Whether it is missing at the end, or another one, when a run resumes without it,
             while nothing else differs: then a caller who reads it needs it.
+        is_droppable: Whether the rule `Drop` was tried on it, and went right in every run.
+        is_at_the_end: Whether the final state has it.
         stuck: Code of the refusal where no checkpoint takes it; empty where one does.
         stale: Points at which resuming is wrong with it and right without it.
         misled: What went wrong under its declared rule, by point.
@@ -70,6 +72,8 @@ class FieldProof:
     judged: FieldVerdict | None = None
     together: tuple[frozenset[str], ...] = ()
     lost: bool = False
+    is_droppable: bool = False
+    is_at_the_end: bool = False
     stuck: str = ""
     stale: tuple[str, ...] = ()
     misled: Mapping[str, tuple[Difference, ...]] | None = None
@@ -104,6 +108,8 @@ class Proof:
         outputs: The fields that a caller reads.
         pins: What was pinned: ``clock``, ``uuid``, ``random``.
         failure: How the workflow fails by itself; empty where it does not.
+        waiting: Where it waits for an answer that was not given, so that nothing behind it was
+            tried; empty where it waits for none.
     """
 
     name: str
@@ -119,6 +125,7 @@ class Proof:
     outputs: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
     failure: str = ""
+    waiting: str = ""
 
     @property
     def is_conclusive(self) -> bool:

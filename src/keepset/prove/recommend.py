@@ -107,13 +107,17 @@ def _not_needed(one: FieldProof, field: Field, proof: Proof) -> tuple[str, str] 
     many = len(one.cells)
     count = f"{many} of {many} point{'' if many == 1 else 's'}"
     if one.stuck or _is_live(one) or _is_secret(one):
-        return "Drop()", f"no checkpoint should hold it, and it is not needed at {count}"
+        if one.is_droppable:
+            return "Drop()", f"no checkpoint should hold it, and it is not needed at {count}"
+        return "", "no checkpoint should hold it, and steps hand it on: declare Scratch(factory)"
     kept: str | None = None
     if one.name in proof.outputs:
         kept = "a caller reads it at the end"
     elif one.name in (proof.sufficient or ()):
         others = sorted({name for group in one.together for name in group} - {one.name})
         kept = f"needed where {' and '.join(others) or 'others'} cannot stand in for it"
+    elif not one.is_droppable:
+        kept = f"not needed at {count}, but steps hand it on: Drop() goes wrong"
     elif not proof.outputs:
         kept = f"not needed at {count}; drop it if no caller reads it at the end"
     if kept is None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from keepset.prove.compare import Reference, failed
+from keepset.prove.dropping import droppable
 from keepset.prove.flow import Search, side_by_side
 from keepset.prove.proof import Cell, FieldProof, Proof, Proven, worst
 from keepset.prove.sets import Sufficient, sufficient
 from keepset.prove.singles import Differences, Point, at_point, is_tried_by_rule
 from keepset.prove.standing import CONTROLS, later, stand, whole
 from keepset.prove.tries import Question, Tries
-from keepset.verdict.field import FieldVerdict
 
 _MATTERS = frozenset({Proven.NEEDED, Proven.RESTORED, Proven.REFETCH_DIFFERS})
 """A resume is wrong without such a field, whatever brings it back."""
@@ -94,30 +94,32 @@ def measure(looked: Looked) -> Search[Proof]:
     if any((yield from side_by_side(later(tries, point) for point in points))):
         measured = yield from side_by_side(at_point(tries, p, grouped=grouped) for p in points)
     needed = {n for one in measured for n, cell in one.cells.items() if cell.verdict in _MATTERS}
-    suffices = None
+    suffices, dropped = None, frozenset[str]()
     if tries.question.is_whole and any(one.reference for one in tries.stands.values()):
         suffices = yield from sufficient(tries, needed, _sizes(right))
-    return _proof(looked, measured, suffices)
+        kept = {*suffices.kept, *needed, *tries.question.outputs}
+        dropped = yield from droppable(tries, right, set(tries.fields) - kept)
+    return _proof(looked, measured, suffices, dropped)
 
 
 def _sizes(right: Reference) -> dict[str, int]:
     return {name: verdict.bytes_now for name, verdict in right.right.judged.items()}
 
 
-def _proof(looked: Looked, measured: Sequence[Point], found: Sufficient | None) -> Proof:
+def _proof(
+    looked: Looked, measured: Sequence[Point], found: Sufficient | None, dropped: frozenset[str]
+) -> Proof:
     tries, right = looked.tries, looked.right
     together = found.together if found else ()
-    fields = tuple(
-        _field(tries, name, measured, together, right.right.judged.get(name))
-        for name in tries.question.asked
-    )
+    fields = [_field(looked, name, measured, together) for name in tries.question.asked]
+    fields = [replace(one, is_droppable=one.name in dropped) for one in fields]
     volatile = {*right.volatile}
     for one in tries.stands.values():
         volatile |= set(one.reference.volatile if one.reference else ())
     return Proof(
         name=tries.question.name,
         points=looked.points,
-        fields=fields,
+        fields=tuple(fields),
         sufficient=found.kept if found else None,
         minimal=found.minimal if found else False,
         volatile=tuple(sorted(volatile)),
@@ -126,17 +128,15 @@ def _proof(looked: Looked, measured: Sequence[Point], found: Sufficient | None) 
         resumes=tries.resumes,
         outputs=_outputs(tries),
         pins=tries.question.pins,
+        waiting=right.right.waiting,
     )
 
 
 def _field(
-    tries: Tries,
-    name: str,
-    measured: Sequence[Point],
-    together: Sequence[frozenset[str]],
-    judged: FieldVerdict | None,
+    looked: Looked, name: str, measured: Sequence[Point], together: Sequence[frozenset[str]]
 ) -> FieldProof:
-    cells = tuple(point.cells[name] for point in measured)
+    tries, right = looked.tries, looked.right.right
+    cells = tuple(_behind(point.cells[name], right.waiting) for point in measured)
     misled: Mapping[str, Differences] = {
         point.stand.point: point.misled[name] for point in measured if point.misled.get(name)
     }
@@ -146,13 +146,22 @@ def _field(
         rule=tries.question.rules[name].kind,
         verdict=verdict,
         cells=cells,
-        judged=judged,
+        judged=right.judged.get(name),
+        is_at_the_end=(name,) in right.state,
         together=tuple(group for group in together if name in group),
         lost=verdict is Proven.NOT_NEEDED and any(name in point.lost for point in measured),
         stuck=tries.stuck.get(name, ""),
         stale=tuple(point.stand.point for point in measured if name in point.stand.stale),
         misled=misled,
     )
+
+
+def _behind(cell: Cell, waiting: str) -> Cell:
+    """Say nothing of a field that may be needed behind a question that was not answered."""
+    if not waiting or cell.verdict is not Proven.NOT_NEEDED:
+        return cell
+    why = f"the run waits {waiting}, and no answer was given: what follows was not tried"
+    return replace(cell, verdict=Proven.INCONCLUSIVE, why=why)
 
 
 def _inconclusive(tries: Tries, right: Reference) -> Proof:

@@ -27,6 +27,7 @@ class Trial:
         by_value: Ids of the fields that are stored though they could be fetched again.
         by_rule: Ids of the fields that go by the very rule that is declared for them. Without it
             a field that is declared `Drop` is stored, and there is no budget of bytes.
+        dropped: Ids of the fields that are tried under the rule `Drop`.
         stuck: Ids of the fields that no checkpoint takes, so that they are not stored either.
         pins: What is pinned, out of `keepset.prove.pins.PINS`.
         number: Tells repetitions of one trial apart.
@@ -36,6 +37,7 @@ class Trial:
     left_out: frozenset[str] = frozenset()
     by_value: frozenset[str] = frozenset()
     by_rule: frozenset[str] = frozenset()
+    dropped: frozenset[str] = frozenset()
     stuck: frozenset[str] = frozenset()
     pins: tuple[str, ...] = ()
     number: int = 0
@@ -67,6 +69,7 @@ class Outcome:
         world: What `observe` gave.
         failure: How it failed; None where the run reached its end.
         changed: Fields whose rule restored another content than was there.
+        waiting: Where the run ended at a question that the script has no answer to; else empty.
         unstorable: The field because of which a checkpoint was refused, and the code why.
         judged: What the detectors and the codec say of each field of the final state, by its
             name, where the run was not ended.
@@ -79,6 +82,7 @@ class Outcome:
     world: Leaves = field(default_factory=dict)
     failure: Failure | None = None
     changed: frozenset[str] = frozenset()
+    waiting: str = ""
     unstorable: tuple[str, str] | None = None
     judged: Mapping[str, FieldVerdict] = field(default_factory=dict)
     seconds: float = 0.0

@@ -107,8 +107,8 @@ class Tries:
         Args:
             point: Id of the point, or None.
             number: Tells repetitions apart.
-            sets: ``left_out``, ``by_value`` and ``by_rule`` of the trial. What is stale at the
-                point is left out as well, what is misled stored.
+            sets: ``left_out``, ``by_value``, ``by_rule`` and ``dropped`` of the trial. What is
+                stale at the point is left out as well, what is misled stored.
         """
         stand = self.stands.get(point or "")
         stale, misled = (stand.stale, stand.misled) if stand else (frozenset(), frozenset())
@@ -168,7 +168,7 @@ class Tries:
         out = trial.left_out - stand.stale
         if len(out) > 1:
             out = frozenset(name for name in out if self._is_lost(name, outcome, stand))
-        return self.absent | stand.stale | dropped | out
+        return self.absent | stand.stale | trial.dropped | dropped | out
 
     def _is_lost(self, name: str, outcome: Outcome, stand: Stand) -> bool:
         """Say whether a field is lost when it alone is left out.

@@ -23,6 +23,7 @@ class Watch:
             ``after find (2)`` where a step comes round again.
         progress: What of the script was used when the last one landed.
         changed: Fields whose rule has restored another content than was there.
+        waiting: Where the run ended at a question without an answer; empty where it did not.
         live: The state as it was when the last one landed, where the host shows it.
     """
 
@@ -36,6 +37,7 @@ class Watch:
         self.points: list[str] = []
         self.progress: Progress | None = None
         self.changed: set[str] = set()
+        self.waiting = ""
         self.live: Mapping[str, Any] = {}
         self._stop = stop
         self._halt = halt

@@ -139,6 +139,7 @@ class Play:
             found = yield Look("")
             return self._answer((yield from self._pending(found)))
         if asked:
+            self._points.watch.waiting = f"at a question in {'+'.join(asked)}"
             return None
         if self._pauses:
             found = yield Look("")

@@ -12,7 +12,7 @@ from keepset.cli import output
 from keepset.cli.app import FINDINGS
 from keepset.cli.aside import printing_aside
 from keepset.cli.counts import counted
-from keepset.cli.prove.contract import IN_PLACE, write_contract
+from keepset.cli.prove.contract import IN_PLACE, require_new, write_contract
 from keepset.cli.prove.given import given_by, named, require_writable
 from keepset.cli.prove.junit import junit
 from keepset.cli.prove.page import page
@@ -111,6 +111,7 @@ def command(**given: Any) -> int:
     has a process, an empty current folder and a store of its own; what your code does elsewhere
     it does again and again, so let it meet a world of its own, made by --world.
     """
+    _require_sense(given)
     for option, path in {"--html": given["html"], "--junit": given["xml"]}.items():
         require_writable(path, option)
     recipe = Recipe(
@@ -136,6 +137,18 @@ def command(**given: Any) -> int:
         inputs = experiment.script.inputs
         write_contract(proof, experiment.target, inputs, given["contract"], apply=given["apply"])
     return code
+
+
+def _require_sense(given: dict[str, Any]) -> None:
+    """Refuse options that do not go together before anything is run."""
+    if given["apply"] and given["contract"] != IN_PLACE:
+        raise click.UsageError("--apply goes with --write-contract that names no file")
+    if given["contract"] is None:
+        return
+    if given["points"] or given["fields"]:
+        raise click.UsageError("a contract follows from all points and fields: leave --at, --field")
+    if given["contract"] != IN_PLACE:
+        require_new(Path(given["contract"]))
 
 
 def _options(given: dict[str, Any]) -> Options:

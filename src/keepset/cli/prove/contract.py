@@ -53,16 +53,24 @@ def write_contract(
         _in_place(target, wanted, apply=apply)
 
 
-def _to_new_file(path: Path, text: str, wanted: Mapping[str, Recommendation]) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
+def require_new(path: Path) -> None:
+    """Refuse to write over a file.
+
+    Raises:
+        UsageError: ``prove.file-exists``.
+    """
+    if path.exists():
         raise UsageError(
             f"{path} is there already",
             code="prove.file-exists",
             hint="Name a new file for the contract, or take that one away.",
-        ) from error
+        )
+
+
+def _to_new_file(path: Path, text: str, wanted: Mapping[str, Recommendation]) -> None:
+    require_new(path)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
     output.note(f"{path}: written, with {counted(len(wanted), 'field')} declared otherwise")
 
 
