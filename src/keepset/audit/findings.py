@@ -46,12 +46,12 @@ _SPOTS: Final[dict[str, tuple[Severity, str, str]]] = {
     reasons.HANDLE: ("error", "a live handle was written", "Declare it Reopen(factory)."),
     LEFTOVER: (
         "error",
-        "the text of an object in its place",
+        "the text of an object",
         "The object cannot come back from it: declare the field Reopen(factory).",
     ),
     reasons.TEMPORARY: (
         "warning",
-        "the path of something temporary",
+        "a temporary path",
         "It may be gone after a restart: declare the field Scratch(factory).",
     ),
     reasons.RESPONSE: (
@@ -72,7 +72,7 @@ def _spots(found: Survey, costs: dict[str, Judged]) -> Iterator[AuditFinding]:
         details = ", ".join(dict.fromkeys(named))
         if reasons.is_secret(kind):
             severity: Severity = "error"
-            said, hint = "a secret in clear", _secret(surface)
+            said, hint = "a secret", _secret(surface)
         else:
             severity, said, hint = _SPOTS.get(kind, ("warning", kind, "Leave it out."))
         base = AuditFinding(
@@ -110,7 +110,7 @@ def _contents(fields: Iterable[Judged]) -> Iterator[AuditFinding]:
             yield AuditFinding(
                 "warning",
                 reasons.BESIDE_IDS,
-                f"content that can be fetched again by {one.using}",
+                f"can be fetched by {one.using}",
                 f'Declare the field Refetch(load, using="{one.using}").',
                 "state",
                 one.tally.field,

@@ -169,7 +169,7 @@ def _rewritten(found: Survey, total: int, fields: Sequence[Judged]) -> Iterator[
     yield AuditFinding(
         "warning",
         "audit.rewritten",
-        f"{_about(found)}{same / total:.0%} of all bytes are values written again unchanged, "
+        f"{_about(found)}{same / total:.0%} of all bytes are rewritten unchanged, "
         f"most of them {worst.name}",
         "Store what changed in a step, not the whole state.",
         copies=sum(one.tally.same for one in fields),

@@ -31,13 +31,13 @@ def printed(one: Audit) -> list[str]:
 def test_secrets_come_first_and_what_to_type_next_comes_last(found: Audit) -> None:
     lines = printed(found)
     head = next(n for n, line in enumerate(lines) if line.startswith("what does not belong"))
-    assert "a secret in clear" in lines[head + 1]
+    assert "a secret (" in lines[head + 1]
     assert lines[-1].strip() == "keepset audit 'check points.sqlite' --html audit.html"
     assert lines[-2].startswith("Next: keepset audit 'check points.sqlite' --write-contract")
 
 
 def test_one_thing_on_several_surfaces_is_one_line(found: Audit) -> None:
-    lines = [line for line in printed(found) if "api_key" in line and "in clear" in line]
+    lines = [line for line in printed(found) if "api_key" in line and "a secret (" in line]
     assert any("state, pending writes: api_key" in line for line in lines)
 
 
