@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import sqlite3
 import time
 from contextlib import closing
@@ -14,6 +15,8 @@ import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from keepset.errors import KeepsetError
+from keepset.readers import recognise
 from keepset.readers.ports import Foreign, Unreadable
 from tests.readers.decoding.hostile import planted_extensions, planted_pickles
 from tests.readers.langgraph.stores import (
@@ -236,6 +239,28 @@ def test_a_damaged_checkpoint_is_told_as_unreadable_and_the_others_are_read(
         waits = [one for one in reader.items("waits") if one.surface == "state"]
         assert {type(one.value) for one in waits} == {Unreadable}
         assert of(list(reader.items("done")), "question", "state")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_file_with_wrong_bytes_in_it_is_read_or_refused_with_a_code(
+    written: Path, seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - the same bytes in each run
+    data = bytearray(written.read_bytes())
+    for _ in range(4 ** (seed % 5)):
+        data[chance.randrange(16, len(data))] = chance.randrange(256)
+    written.write_bytes(data[: chance.choice([len(data), len(data) // 2])])
+    told = ""
+    try:
+        with recognise(str(written)).open(str(written)) as reader:
+            reader.overview()
+            for one in reader.runs():
+                list(reader.items(one.run))
+            reader.orphans()
+    except KeepsetError as error:
+        told = str(error)
+    assert not told or "[audit." in told
+    assert "sk-" not in told
 
 
 def test_the_layout_without_task_paths_and_metadata_as_text_is_read(path: Path) -> None:

@@ -24,6 +24,7 @@ _SETTINGS: Final = (
     "pragma temp_store = memory",
     "select count(*) from sqlite_master",  # only now the file is really opened
 )
+_FAULTS: Final = (sqlite3.Error, UnicodeDecodeError)  # the second where its message is no text
 _OPS: Final = 100_000  # between two looks at the time
 _GONE: Final = ("SQLITE_CANTOPEN", "SQLITE_READONLY")  # the beginnings of what a folder refuses
 
@@ -144,8 +145,8 @@ class SqliteDatabase:
         self._connection.set_progress_handler(lambda: time.monotonic() > end, _OPS)
         try:
             return self._connection.execute(statement, parameters).fetchall()
-        except sqlite3.DatabaseError as error:
-            if error.sqlite_errorname == "SQLITE_INTERRUPT":
+        except _FAULTS as error:
+            if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
                 raise Cancelled from error
             raise _refused(self._original, error) from error
 
@@ -184,7 +185,7 @@ def _connected(path: Path, mode: str, original: Path) -> sqlite3.Connection:
     try:
         for statement in _SETTINGS:
             connection.execute(statement).fetchall()
-    except sqlite3.Error as error:
+    except _FAULTS as error:
         connection.close()
         raise _refused(original, error) from error
     return connection
@@ -194,7 +195,7 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _refused(path: Path, error: sqlite3.Error) -> StoreError:
+def _refused(path: Path, error: Exception) -> StoreError:
     # SQLite's own text may name values of the file; its name for the error does not
     name = getattr(error, "sqlite_errorname", None) or type(error).__name__
     return StoreError(
