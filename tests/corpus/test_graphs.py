@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -57,7 +57,7 @@ def life(case: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         if "clock" in pinned:
             monkeypatch.setattr(time, "time", lambda: 1_000_000_000.0)
         if "uuid" in pinned:
-            monkeypatch.setattr(uuid, "uuid4", lambda: uuid.UUID(int=drawn.getrandbits(128)))
+            monkeypatch.setattr(case, "uuid", SimpleNamespace(uuid4=lambda: made(drawn)))
         if "random" in pinned:
             random.seed(5)
         getattr(case, "world", lambda: None)()
@@ -66,6 +66,10 @@ def life(case: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     yield begin
     for name in set(os.environ) - before:
         del os.environ[name]
+
+
+def made(drawn: random.Random) -> uuid.UUID:
+    return uuid.UUID(int=drawn.getrandbits(128))
 
 
 def compiled(case: ModuleType) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from keepset.codec import format_path
 from keepset.prove.compare import Reference, failed
 from keepset.prove.dropping import droppable
 from keepset.prove.flow import Search, side_by_side
@@ -13,6 +14,7 @@ from keepset.prove.sets import Sufficient, sufficient
 from keepset.prove.singles import Differences, Point, at_point, is_tried_by_rule
 from keepset.prove.standing import CONTROLS, later, stand, whole
 from keepset.prove.tries import Question, Tries
+from keepset.prove.volatile import hidden
 
 _MATTERS = frozenset({Proven.NEEDED, Proven.RESTORED, Proven.REFETCH_DIFFERS})
 """A resume is wrong without such a field, whatever brings it back."""
@@ -136,7 +138,8 @@ def _field(
     looked: Looked, name: str, measured: Sequence[Point], together: Sequence[frozenset[str]]
 ) -> FieldProof:
     tries, right = looked.tries, looked.right.right
-    cells = tuple(_behind(point.cells[name], right.waiting) for point in measured)
+    why = _hidden(looked)
+    cells = tuple(_unseen(point.cells[name], why) for point in measured)
     misled: Mapping[str, Differences] = {
         point.stand.point: point.misled[name] for point in measured if point.misled.get(name)
     }
@@ -156,11 +159,23 @@ def _field(
     )
 
 
-def _behind(cell: Cell, waiting: str) -> Cell:
-    """Say nothing of a field that may be needed behind a question that was not answered."""
-    if not waiting or cell.verdict is not Proven.NOT_NEEDED:
+def _hidden(looked: Looked) -> str:
+    """Say why a need could not be seen; empty where it could."""
+    right, outputs = looked.right, looked.tries.question.outputs
+    if right.right.waiting:
+        where = right.right.waiting
+        return f"the run waits {where}, and no answer was given: what follows was not tried"
+    places = hidden(right.right.state, right.mask, outputs)
+    if places:
+        named = ", ".join(sorted({format_path(path) for path in places}))
+        return f"what a caller reads is another number in each run: {named}"
+    return ""
+
+
+def _unseen(cell: Cell, why: str) -> Cell:
+    """Say nothing of a field that may be needed where nobody could see it."""
+    if not why or cell.verdict is not Proven.NOT_NEEDED:
         return cell
-    why = f"the run waits {waiting}, and no answer was given: what follows was not tried"
     return replace(cell, verdict=Proven.INCONCLUSIVE, why=why)
 
 

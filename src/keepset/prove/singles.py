@@ -139,7 +139,9 @@ def _cell(
         return Cell(point, verdict, stand.strayed)
     wrong, led = without.get(name, ()), misled.get(name, ())
     if isinstance(rule, Drop):
-        return Cell(point, Proven.NEEDED, led) if led else Cell(point, Proven.NOT_NEEDED)
+        if led:
+            return Cell(point, Proven.NEEDED, led)
+        return Cell(point, Proven.RESTORED if wrong else Proven.NOT_NEEDED, wrong)
     if not wrong:
         elsewhere = _elsewhere(tries, stand, name) if isinstance(rule, Refetch) else ()
         verdict = Proven.REFETCH_DIFFERS if elsewhere else Proven.NOT_NEEDED

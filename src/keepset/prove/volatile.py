@@ -9,7 +9,7 @@ that a second id where the first one belongs is noticed. Short ones may be equal
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from keepset.codec import Path
@@ -26,6 +26,7 @@ _WORD: Final = re.compile(
 )
 _MADE_UP: Final = re.compile(r".*[0-9].*|[0-9a-f]{4,}|tmp\w{8}|\w{16,}", re.DOTALL)
 """Words that clocks, ids and random numbers are made of; a name or a sentence is none."""
+_NUMBER: Final = re.compile(r"[0-9][0-9.:,/+TZ -]*")
 _BY_CHANCE: Final = 4
 """Characters from which on two words that are equal are so for a reason."""
 
@@ -87,6 +88,24 @@ def compared(leaf: Leaf, path: Path, mask: Mask) -> Leaf:
         return Leaf(leaf.kind, "")
     kept = (word for number, word in enumerate(words(leaf.text)) if number not in at)
     return Leaf(leaf.kind, "".join(kept))
+
+
+def hidden(leaves: Leaves, mask: Mask, names: Collection[str]) -> list[Path]:
+    """Give the places of some fields where a number differs, so that what made it cannot be seen.
+
+    A made-up id is an id whatever it is made of; another number may be a wrong one.
+    """
+    return [
+        path
+        for path, at in mask.items()
+        if path[0] in names and path in leaves and _has_number(leaves[path].text, at)
+    ]
+
+
+def _has_number(text: str, at: frozenset[int] | None) -> bool:
+    split = words(text)
+    chosen = split if at is None else [split[number] for number in at if number < len(split)]
+    return any(_NUMBER.fullmatch(word) for word in chosen)
 
 
 def pattern(leaves: Leaves, mask: Mask, is_compared: Callable[[Path], bool]) -> tuple[int, ...]:

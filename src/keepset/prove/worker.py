@@ -27,7 +27,8 @@ from keepset.prove.trials import Failure, Outcome, Trial
 from keepset.prove.warm import warm_up
 from keepset.store import open_store
 
-_KILLED: Final = signal.SIGKILL.name
+_TIMEOUT: Final = Failure("timeout")
+_ONCE_MORE: Final = (Failure(signal.SIGKILL.name), _TIMEOUT)
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ def main(descriptor: int) -> None:
         while True:
             trial = parent.recv()
             answer = _supervised(order, experiment, trial, parent)
-            if isinstance(answer, Outcome) and answer.failure == Failure(_KILLED):
-                # Most likely not by the workflow but for want of memory.
+            if isinstance(answer, Outcome) and answer.failure in _ONCE_MORE:
+                # Most likely not by the workflow but for want of memory, or of processors.
                 answer = _supervised(order, experiment, trial, parent)
             parent.send(answer)
     except (EOFError, OSError):
@@ -119,7 +120,7 @@ def _supervised(
         if parent in ready:
             raise EOFError
         if not ready:
-            return Outcome(failure=Failure("timeout"))
+            return Outcome(failure=_TIMEOUT)
         with suppress(EOFError):
             answer = ours.recv()
     finally:

@@ -50,14 +50,14 @@ def _not_needed(field: FieldProof, proof: Proof) -> str:
     if field.together:
         return f"one of {', '.join(in_order(field.together[0], proof))} is needed"
     if field.lost:
-        return "no step needs it; it is missing at the end"
+        return "no step needs it; at the end it is missing, or another one"
     return f"at none of {counted(len(field.cells), 'point')}"
 
 
 def unclear(proof: Proof) -> Iterator[str]:
     """Say why there is no answer, where there is none at all, and what would help."""
     if proof.failure:
-        yield f"Inconclusive: the workflow fails by itself, before any checkpoint: {proof.failure}."
+        yield f"Inconclusive: the workflow fails by itself: {proof.failure}."
     elif not proof.points:
         yield "Inconclusive: there is no checkpoint that a run could be resumed from."
     elif proof.unlike:
