@@ -148,7 +148,7 @@ def test_what_to_type_next_works(found: Any, place: Path) -> None:
 
 @pytest.mark.parametrize("step", ["retrieve", "deliver"])
 def test_the_run_resumes_wherever_it_was_killed_and_charges_once(tmp_path: Path, step: str) -> None:
-    found = demo(tmp_path, "--json", "--kill-after", step).result("demo")
+    found = demo(tmp_path, "--json", "--no-prove", "--kill-after", step).result("demo")
     position = steps.NAMES.index(step) + 1
     assert found["contract"]["killed_in_process"] == list(steps.NAMES[:position])
     assert found["contract"]["resumed_with"] == list(steps.NAMES[position:])
@@ -213,7 +213,7 @@ def test_the_gateway_turns_the_first_call_away_and_writes_the_second(tmp_path: P
 def test_what_to_type_next_works_in_a_folder_whose_name_a_shell_would_take_apart(
     tmp_path: Path, folder: str
 ) -> None:
-    found = demo(tmp_path, "--json", "--folder", folder).result("demo")
+    found = demo(tmp_path, "--json", "--no-prove", "--folder", folder).result("demo")
     for line in found["next"]:
         done = subprocess.run(
             ["/bin/sh", "-c", line],
@@ -228,7 +228,7 @@ def test_what_to_type_next_works_in_a_folder_whose_name_a_shell_would_take_apart
 def test_a_kill_between_a_charge_and_its_save_charges_twice_either_way_and_says_so(
     tmp_path: Path,
 ) -> None:
-    found = demo(tmp_path, "--json", "--kill-in", "charge").result("demo")
+    found = demo(tmp_path, "--json", "--no-prove", "--kill-in", "charge").result("demo")
     assert (found["killed_after"], found["killed_in"]) == (None, "charge")
     for way in ("naive", "contract"):
         assert found[way]["killed_in_process"] == list(steps.NAMES[:4])
@@ -278,5 +278,5 @@ def test_the_sentences_say_only_what_happened() -> None:
 def test_a_folder_that_cannot_be_made_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in ("/proc/x", str(tmp_path / "file" / "x")):
-        said = start("demo", "--folder", folder, "--json")
+        said = start("demo", "--folder", folder, "--no-prove", "--json")
         assert (said.code, said.error()["code"]) == (2, "demo.folder")

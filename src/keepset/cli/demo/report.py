@@ -32,14 +32,14 @@ _PROVE = (
 
 
 def result(
-    folder: Path, stories: dict[str, Story], proof: Proof, point: str, *, keep: bool
+    folder: Path, stories: dict[str, Story], proof: Proof | None, point: str, *, keep: bool
 ) -> dict[str, Any]:
     """Put together the result of the demo.
 
     Args:
         folder: Where everything lies.
         stories: The two runs, by way of saving.
-        proof: What was measured of the workflow's fields.
+        proof: What was measured of the workflow's fields; None where nothing was.
         point: Where each was killed; see `keepset.cli.demo.child`.
         keep: Whether the folder stays, so that there is something to type next.
     """
@@ -48,7 +48,7 @@ def result(
     store = folder / child.CONTRACT_FILE
     when, _, step = point.partition(":")
     return {
-        "fields": [field_data(one) for one in proven(_judged(verdicts["fields"]), proof)],
+        "fields": _fields(verdicts["fields"], proof),
         "kept": verdicts["kept"],
         "of": verdicts["of"],
         "naive": _naive(folder, stories["naive"]),
@@ -56,7 +56,7 @@ def result(
         "killed_after": step if when == "after" else None,
         "killed_in": step if when == "in" else None,
         "retrieval": _retrieval(folder, store),
-        "proof": {"points": list(proof.points), "runs": proof.resumes},
+        "proof": proof and {"points": list(proof.points), "runs": proof.resumes},
         "steps": verdicts["steps"],
         "runs": verdicts["runs"],
         "folder": str(folder),
@@ -64,8 +64,9 @@ def result(
     }
 
 
-def _judged(fields: list[dict[str, Any]]) -> tuple[FieldVerdict, ...]:
-    return tuple(FieldVerdict(**{**field, "also": tuple(field["also"])}) for field in fields)
+def _fields(fields: list[dict[str, Any]], proof: Proof | None) -> list[dict[str, object]]:
+    judged = tuple(FieldVerdict(**{**field, "also": tuple(field["also"])}) for field in fields)
+    return [field_data(one) for one in (judged if proof is None else proven(judged, proof))]
 
 
 def _naive(folder: Path, story: Story) -> dict[str, Any]:
@@ -150,7 +151,7 @@ def show(found: dict[str, Any]) -> None:
         ],
     )
     output.text(f"\n{found['kept']} of {found['of']} belong")
-    output.text(f"{sentences.proven(found)}\n")
+    output.text(f"{sentences.proven(found)}\n" if found["proof"] else "")
     output.table(("what happened", "naive", "contract"), _comparison(found))
     output.text(f"\n{sentences.retrieved(found)}")
     if explained := sentences.charged(found):
