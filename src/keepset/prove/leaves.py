@@ -33,11 +33,13 @@ class Leaf:
         text: What it holds; digests where that is long, ``?`` for what has no bytes, such as a
             connection, and nothing for a container.
         parts: How many parts a container has; None for anything else.
+        is_opaque: Whether what it holds is not known, so that two of a kind pass for the same.
     """
 
     kind: str
     text: str
     parts: int | None = None
+    is_opaque: bool = False
 
 
 Leaves = dict[Path, Leaf]
@@ -69,15 +71,16 @@ class _Taking:
     def apart(self, value: Any, path: Path) -> Iterator[tuple[Path, Leaf]]:
         kind = type(value).__qualname__
         if id(value) in self._above or len(path) >= _DEEPEST:
-            yield path, Leaf(kind, _OPAQUE)
+            yield path, Leaf(kind, _OPAQUE, is_opaque=True)
             return
         try:
             parts = self._parts(value)
+            text = self._text(value, path) if parts is None else ""
         except PolicyError:
-            yield path, Leaf(kind, _OPAQUE)
+            yield path, Leaf(kind, _OPAQUE, is_opaque=True)
             return
         if parts is None:
-            yield path, Leaf(kind, self._text(value, path))
+            yield path, Leaf(kind, text)
             return
         self._above.add(id(value))
         yield path, Leaf(kind, "", len(parts))
@@ -120,10 +123,7 @@ class _Taking:
         elif isinstance(value, bytes) and value.isascii():
             text = value.decode("ascii")
         else:
-            try:
-                text = f"#{_digest(self._codec.pack(value, path))}"
-            except PolicyError:
-                text = _OPAQUE
+            text = f"#{_digest(self._codec.pack(value, path))}"
         return text if len(text) <= _LONGEST else _digests(text)
 
 

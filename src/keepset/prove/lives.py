@@ -12,9 +12,9 @@ from keepset.contracts import Drop, Extract, Keep
 from keepset.errors import KeepsetError, PolicyError
 from keepset.prove.leaves import Leaves, leaves_of
 from keepset.prove.leaving import Secrets, first_rules, second_rules
-from keepset.prove.outside import call
+from keepset.prove.outside import call, require_data
 from keepset.prove.pins import WORLD, pinned
-from keepset.prove.place import place
+from keepset.prove.place import go_back, place
 from keepset.prove.ports import Life, Progress, Script, Target
 from keepset.prove.trials import Failure, Outcome, Steps, Trial
 from keepset.prove.watch import Halted, Watch
@@ -105,7 +105,9 @@ def second_life(
     experiment: Experiment, trial: Trial, store: Store, first: Lived, secrets: Secrets = "allow"
 ) -> Lived:
     """Let time pass in the world, and resume the run to its end."""
+    go_back()
     call("between", experiment.between)
+    go_back()
     since = first.progress or Progress()
     rules = second_rules(experiment.target.fields, trial, first.carried, secrets)
     life = Life(store, rules, experiment.script, since)
@@ -172,12 +174,15 @@ def outcome_of(experiment: Experiment, lives: list[Lived], store: Store, began: 
     state: Leaves = {}
     for name, value in last.state.items():
         state |= leaves_of(value, (name,), codec, here)
+    go_back()
     seen = call("observe", experiment.observe)
+    world = {} if seen is None else leaves_of(seen, (_SEEN,), codec, here)
+    require_data(experiment.observe, world)
     return Outcome(
         steps=tuple(group for life in lives for group in life.steps),
         points=lives[0].points,
         state=state,
-        world={} if seen is None else leaves_of(seen, (_SEEN,), codec, here),
+        world=world,
         failure=last.failure,
         changed=last.changed,
         waiting=last.waiting,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from keepset.errors import UsageError
+from keepset.prove.leaves import Leaves
 
 _HINTS: Final = {
     "world": "Call it by itself, in an empty folder.",
@@ -38,6 +39,28 @@ def call(what: str, function: Callable[[], object] | None) -> object:
             given.close()
         raise _failed(what, name, "is asynchronous")
     return given
+
+
+def require_data(observe: Callable[[], object] | None, seen: Leaves) -> None:
+    """Refuse what is observed and cannot be compared: two of it would pass for the same.
+
+    Args:
+        observe: The function that gave it.
+        seen: What it gave, taken apart.
+
+    Raises:
+        UsageError: ``prove.world``, with the function's name and the type that it gave.
+    """
+    opaque = next((leaf for leaf in seen.values() if leaf.is_opaque), None)
+    if opaque is None:
+        return
+    name = getattr(observe, "__qualname__", type(observe).__qualname__)
+    raise UsageError(
+        f"what observes the world failed: {name} (observe) gave a {opaque.kind}, which cannot be "
+        "compared",
+        code="prove.world",
+        hint="Let it give plain data: texts, numbers, lists and mappings of them.",
+    )
 
 
 def _failed(what: str, name: str, how: str) -> UsageError:
