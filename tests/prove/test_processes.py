@@ -16,7 +16,7 @@ import pytest
 
 import keepset as ks
 from keepset.errors import KeepsetError, StoreError, UsageError
-from keepset.prove.proof import FieldProof, Proof
+from keepset.prove.proof import FieldProof, Proof, Proven
 from keepset.testing import Options, prove
 from keepset.testing.experiments import Recipe
 from tests.prove import wild
@@ -105,6 +105,17 @@ def test_a_process_that_ends_where_a_step_should_is_a_step_that_fails(
     first = field_of(found, "flag").first
     assert first is not None
     assert [one.what for one in first.differences] == [kind]
+
+
+@pytest.mark.parametrize("crash", [False, True])
+def test_a_process_that_a_step_forks_does_not_answer_for_the_trial(
+    crash: bool,  # noqa: FBT001 - a parameter
+    temporary: Path,
+) -> None:
+    del temporary
+    found = proof_of("forking", points=("after begin",), crash=crash)
+    assert not found.failure
+    assert field_of(found, "word").verdict is Proven.NEEDED
 
 
 def test_a_trial_that_is_given_up_leaves_no_process_that_it_began(temporary: Path) -> None:

@@ -90,6 +90,14 @@ def hang_with_a_child(state: State) -> None:
         threading.Event().wait()
 
 
+def fork(_: State) -> None:
+    """Let another process do something and end, as old ways to a parallel step do."""
+    child = os.fork()
+    if child == 0:
+        sys.exit(0)
+    os.waitpid(child, 0)
+
+
 def reply(state: State) -> dict[str, Any]:
     return {"answer": state["word"]}
 
@@ -116,6 +124,10 @@ def crashing() -> ks.Workflow:
 
 def killed() -> ks.Workflow:
     return _flow(kill)
+
+
+def forking() -> ks.Workflow:
+    return _flow(fork)
 
 
 def hanging() -> ks.Workflow:

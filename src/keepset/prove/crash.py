@@ -77,7 +77,7 @@ def _in_a_process(life: Callable[[Tell], None]) -> Lived | Outcome:
     ours, theirs = Pipe(duplex=False)
     child = os.fork()
     if child == 0:
-        end(lambda: _told(life, theirs.send))
+        end(lambda: _told(life, only_here(theirs.send)))
     theirs.close()
     told: Lived | Outcome | KeepsetError | None = None
     try:
@@ -96,6 +96,17 @@ def _told(life: Callable[[Tell], None], tell: Tell) -> None:
         life(tell)
     except KeepsetError as error:
         tell(error)
+
+
+def only_here(tell: Tell) -> Tell:
+    """Let nobody tell but the process that this is called in: a step may fork others."""
+    process = os.getpid()
+
+    def told(what: object) -> None:
+        if os.getpid() == process:
+            tell(what)
+
+    return told
 
 
 def ended(status: int) -> str:

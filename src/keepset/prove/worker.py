@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from keepset.errors import KeepsetError, StoreError, UsageError
-from keepset.prove.crash import Crash, end, ended
+from keepset.prove.crash import Crash, end, ended, only_here
 from keepset.prove.lives import Experiment, carry_out
 from keepset.prove.place import enter
 from keepset.prove.trials import Failure, Outcome, Trial
@@ -111,7 +111,7 @@ def _supervised(
         os.setsid()
         ours.close()
         parent.close()  # or nobody would notice the end of this worker while the trial lives
-        end(lambda: theirs.send(_answer(order, experiment, trial)))
+        end(lambda: only_here(theirs.send)(_answer(order, experiment, trial)))
     theirs.close()
     answer: Outcome | KeepsetError | None = None
     try:
