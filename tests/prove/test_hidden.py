@@ -35,9 +35,7 @@ def build() -> ks.Workflow:
     return ks.Workflow(Offer, steps=[ask, add, close])
 
 
-def test_no_field_is_not_needed_while_a_number_that_a_caller_reads_is_another_each_time() -> (
-    None
-):
+def test_no_field_is_not_needed_while_a_number_that_a_caller_reads_is_another_each_time() -> None:
     proof = prove(build, {}, options=Options(outputs=("total",), jobs=1))
     fields = {field.name: field for field in proof.fields}
     assert fields["price"].verdict is Proven.INCONCLUSIVE
