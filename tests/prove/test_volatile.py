@@ -131,3 +131,20 @@ def test_the_words_of_a_text_are_all_of_it(text: str) -> None:
 @given(st.from_regex(r"\A[0-9A-Za-z_ .:+-]*\Z"))
 def test_every_text_is_cut_in_the_same_way_each_time_and_loses_nothing(text: str) -> None:
     assert "".join(words(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("controls", "later"),
+    [
+        ((3.1e-06, 4.2e-06), 0.00012),
+        ((3.1e-06, 4.2e-06), 3.1e-05),
+        ((0.25, 1.5), -0.75),
+        ((14, 15), -2),
+        (("took 3.1e-06 s", "took 4.2e-06 s"), "took 5.2e-05 s"),
+        (("took 3.1e-06 s", "took 4.2e-06 s"), "took 0.00012 s"),
+    ],
+)
+def test_a_number_that_differs_may_have_another_sign_and_another_size(
+    controls: tuple[object, object], later: object
+) -> None:
+    assert differences(outcome(later), learned(*controls)) == ()

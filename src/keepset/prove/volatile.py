@@ -18,6 +18,7 @@ from keepset.prove.leaves import Leaf, Leaves
 _WORD: Final = re.compile(
     r"""
     [0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z_])  # a UUID
+    | [0-9]+(?:\.[0-9]+)?[eE][-+]?[0-9]+(?![0-9A-Za-z_])                 # a very small number
     | [0-9]+(?:(?:[-.:,/+]|[T ](?=[0-9]{2}:))[0-9]+)*Z?(?![0-9A-Za-z_])   # a number, a time
     | [0-9A-Za-z_]+
     | [^0-9A-Za-z_]+
@@ -29,6 +30,9 @@ _MADE_UP: Final = re.compile(r".*[0-9].*|[0-9a-f]{4,}|tmp\w{8}|\w{16,}", re.DOTA
 _NUMBER: Final = re.compile(r"[0-9][0-9.:,/+TZ -]*")
 _BY_CHANCE: Final = 4
 """Characters from which on two words that are equal are so for a reason."""
+
+_NUMBERS: Final = frozenset({"int", "float"})
+"""Kinds that are one word, with their sign and whatever power of ten they are written with."""
 
 Mask = Mapping[Path, frozenset[int] | None]
 """By path of a text that differs: numbers of the words that do, or None for the whole text."""
@@ -62,16 +66,17 @@ def mask_of(controls: Sequence[Leaves]) -> tuple[dict[Path, frozenset[int] | Non
             if not any(path[: len(above)] == above for above in unlike):
                 unlike.append(path)
             continue
-        mask[path], made_up = _differing([leaf.text for leaf in present])
+        is_number = present[0].kind in _NUMBERS
+        mask[path], made_up = _differing([leaf.text for leaf in present], is_whole=is_number)
         if not made_up:
             unlike.append(path)
     return mask, unlike
 
 
-def _differing(texts: Sequence[str]) -> tuple[frozenset[int] | None, bool]:
+def _differing(texts: Sequence[str], *, is_whole: bool) -> tuple[frozenset[int] | None, bool]:
     """Say which words differ, and whether they are all made up."""
     split = [words(text) for text in texts]
-    if len({len(one) for one in split}) > 1:
+    if is_whole or len({len(one) for one in split}) > 1:
         return None, all(_MADE_UP.fullmatch(text) is not None for text in texts)
     at = frozenset(
         number for number, column in enumerate(zip(*split, strict=True)) if len(set(column)) > 1
