@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from keepset.codec import Path, format_path
+from keepset.codec import Path
 from keepset.prove.leaves import Leaves
+from keepset.prove.places import shown
 from keepset.prove.trials import Failure, Outcome, Steps
 from keepset.prove.volatile import Mask, compared, mask_of, pattern
 
@@ -50,7 +51,7 @@ class Reference:
     @property
     def volatile(self) -> tuple[str, ...]:
         """Names of what is left out of the comparison."""
-        return tuple(sorted({format_path(path) for path in self.mask}))
+        return tuple(sorted({shown(path) for path in self.mask}))
 
 
 def reference_of(controls: Sequence[Outcome]) -> Reference:
@@ -60,7 +61,7 @@ def reference_of(controls: Sequence[Outcome]) -> Reference:
         controls: Outcomes of the same trial, two or more.
     """
     mask, paths = mask_of([_all(outcome) for outcome in controls])
-    unlike = [format_path(path) for path in paths]
+    unlike = [shown(path) for path in paths]
     if len({outcome.failure for outcome in controls}) > 1:
         unlike.insert(0, "whether and how it fails")
     if len({outcome.steps for outcome in controls}) > 1:
@@ -123,7 +124,7 @@ def _effects(outcome: Outcome, reference: Reference, *, is_cut_short: bool) -> I
         wrong = [path for path in wrong if (_parts(ours, path) or 0) > (_parts(theirs, path) or 0)]
     counted = [p for p in wrong if _parts(ours, p) is not None and _parts(theirs, p) is not None]
     for path in (counted or wrong)[:1]:
-        place = format_path(path[1:]) or "what observe gave"
+        place = shown(path, "what observe gave")
         if counted:
             what = f"{_parts(ours, path)} instead of {_parts(theirs, path)}"
         else:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from keepset.codec import format_path
 from keepset.prove.compare import Reference, failed
 from keepset.prove.dropping import droppable
 from keepset.prove.flow import Search, side_by_side
+from keepset.prove.places import shown
 from keepset.prove.proof import Cell, FieldProof, Proof, Proven, worst
 from keepset.prove.sets import Sufficient, sufficient
 from keepset.prove.singles import Differences, Point, at_point, is_tried_by_rule
@@ -167,7 +167,7 @@ def _hidden(looked: Looked) -> str:
         return f"the run waits {where}, and no answer was given: what follows was not tried"
     places = hidden(right.right.state, right.mask, outputs)
     if places:
-        named = ", ".join(sorted({format_path(path) for path in places}))
+        named = ", ".join(sorted({shown(path) for path in places}))
         return f"what a caller reads is another number in each run: {named}"
     return ""
 
