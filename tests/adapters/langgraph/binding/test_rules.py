@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -189,6 +190,10 @@ class Model(GenericFakeChatModel):
         return self
 
 
+@pytest.mark.skipif(
+    version("langchain").startswith("1.0."),
+    reason="it merges the schemas of an agent in any order, and a rule may get lost",
+)
 @pytest.mark.parametrize("ruled", [False, True], ids=["middleware alone", "with the rule"])
 def test_a_rule_keeps_out_of_every_row_what_middleware_redacts_too_late(
     ruled: bool,  # noqa: FBT001 - a parameter of the test
