@@ -19,13 +19,9 @@ from keepset.cli.audit import sentences
 from keepset.cli.audit.charts import COLOURS, Bar, Line, bars, figure, lines
 from keepset.cli.audit.sheet import SHEET
 from keepset.cli.counts import counted
-from keepset.cli.prove.page import text
+from keepset.cli.page import framed, text
 from keepset.verdict.sentences import size
 
-_POLICY: Final = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-    "form-action 'none'"
-)
 _NUMBERS: Final = ("times", "runs", "bytes", "share", "a step")
 _BARS: Final = 12
 _IMPORTS: Final = 40
@@ -38,25 +34,8 @@ def page(audit: Audit, again: Sequence[str]) -> str:
         audit: What was found.
         again: The words of the command line that it came from.
     """
-    title = text(f"What is in {audit.survey.place}")
     body = "\n".join(_body(audit, again))
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="generator" content="keepset audit">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>{SHEET}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return framed(f"What is in {audit.survey.place}", body, command="audit", sheet=SHEET)
 
 
 def _body(audit: Audit, again: Sequence[str]) -> Iterator[str]:

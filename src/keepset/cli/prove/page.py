@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 
-from keepset.cli.output import one_row
+from keepset.cli.page import framed, text
 from keepset.cli.prove import sentences
 from keepset.cli.prove.cells import heat_map
 from keepset.cli.prove.letters import LOOKS
@@ -19,11 +18,6 @@ from keepset.cli.prove.sheet import SHEET
 from keepset.prove.findings import ProofFinding, findings
 from keepset.prove.proof import FieldProof, Proof, Proven
 from keepset.verdict.sentences import size
-
-_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-    "form-action 'none'"
-)
 
 
 def page(proof: Proof, again: str, how: Sequence[tuple[str, str]] = ()) -> str:
@@ -34,30 +28,8 @@ def page(proof: Proof, again: str, how: Sequence[tuple[str, str]] = ()) -> str:
         again: The command line that it came from.
         how: More about how it was measured, as pairs of what and how much.
     """
-    title = text(f"What {proof.name} needs to resume")
     body = "\n".join(_body(proof, again, how))
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="generator" content="keepset prove">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>{SHEET}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
-
-
-def text(value: str) -> str:
-    """Escape a text for a page: markup, and what a browser cannot show."""
-    return escape(one_row(value), quote=True)
+    return framed(f"What {proof.name} needs to resume", body, command="prove", sheet=SHEET)
 
 
 def _body(proof: Proof, again: str, how: Sequence[tuple[str, str]]) -> Iterator[str]:
