@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import keepset as ks
 from keepset.prove.proof import Proven
@@ -68,3 +68,33 @@ def test_a_default_that_is_all_that_a_resume_needs_brings_the_field_back() -> No
     workflow = ks.Workflow(Draft, steps=[begin, write])
     proof = prove(workflow, {"tone": "plain"}, options=Options(outputs=("text",), jobs=1))
     assert {field.name: field.verdict for field in proof.fields}["tone"] is Proven.RESTORED
+
+
+class Handle:
+    """Something that nobody can look into."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Sum(TypedDict, total=False):
+    number: int
+    result: Any
+
+
+def count(_: Sum) -> Sum:
+    return {"number": 3}
+
+
+def wrap(state: Sum) -> Sum:
+    return {"result": Handle(state.get("number", 0))}
+
+
+def test_a_final_value_that_cannot_be_compared_is_named_and_is_no_output_to_judge_by() -> None:
+    workflow = ks.Workflow(Sum, steps=[count, wrap])
+    told = prove(workflow, {}, options=Options(jobs=1))
+    assert told.opaque == ("result",)
+    judged = prove(workflow, {}, options=Options(outputs=("result",), jobs=1))
+    fields = {field.name: field for field in judged.fields}
+    assert fields["number"].verdict is Proven.INCONCLUSIVE
+    assert "result" in fields["number"].cells[0].why

@@ -51,6 +51,20 @@ def answer(state):
 def sound():
     return ks.Workflow(Sound, steps=[look, answer])
 
+class Apart(TypedDict, total=False):
+    first: Annotated[int, ks.Drop()]
+    second: Annotated[int, ks.Drop()]
+    total: int
+
+def take(state):
+    return {"first": 7, "second": 7}
+
+def add(state):
+    return {"total": state.get("first", state.get("second", 0))}
+
+def apart():
+    return ks.Workflow(Apart, steps=[take, add])
+
 def roll(state):
     with open("/dev/urandom", "rb") as file:
         return {"item": " ".join(WORDS[byte % 8] for byte in file.read(24))}
@@ -70,6 +84,9 @@ def test_sound(resumed):
 
 @pytest.mark.keepset_resumes("flow:unsound", "flow:INPUT")
 def test_unsound(): ...
+
+@pytest.mark.keepset_resumes("flow:apart", {})
+def test_apart(): ...
 
 @pytest.mark.keepset_resumes("flow:unrepeatable")
 def test_unrepeatable(): ...
@@ -118,9 +135,15 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 EXPECTED = {
     "test_sound[item after look]": "PASSED",
     "test_sound[receipt after look]": "PASSED",
+    "test_sound[all rules after look]": "PASSED",
     "test_unsound[item after charge]": "PASSED",
     "test_unsound[charged after charge]": "FAILED",
     "test_unsound[receipt after charge]": "PASSED",
+    "test_unsound[all rules after charge]": "PASSED",
+    "test_apart[first after take]": "PASSED",
+    "test_apart[second after take]": "PASSED",
+    "test_apart[total after take]": "PASSED",
+    "test_apart[all rules after take]": "FAILED",
     "test_unrepeatable[nothing to resume]": "FAILED",
 }
 

@@ -146,3 +146,33 @@ def test_a_workflow_without_a_point_to_resume_at_is_inconclusive() -> None:
     proof = proven(Oracle((), lambda *_: None), ["a"])
     assert proof.fields[0].verdict is Proven.INCONCLUSIVE
     assert not proof.is_conclusive
+
+
+def test_resumes_that_differ_at_one_point_make_the_workflow_one_that_cannot_be_repeated() -> None:
+    oracle = Oracle(POINTS, lambda _, out: "KeyError" if "a" in out else None)
+
+    def outcome(trial: Trial) -> Outcome:
+        one = oracle.outcome(trial)
+        if trial.point == POINTS[1] and trial.number == 1:
+            return replace(one, steps=(("another",),))
+        return one
+
+    question = Question("oracle", dict.fromkeys(["a", "b"], Keep()))
+    proof = answered(measure(answered(look(question), outcome)), outcome)
+    assert {field.verdict for field in proof.fields} == {Proven.INCONCLUSIVE}
+    assert proof.unlike == ("the steps and their order",)
+
+
+def test_what_goes_wrong_once_and_right_the_second_time_is_no_verdict() -> None:
+    oracle = Oracle(POINTS, lambda _, out: "KeyError" if "a" in out else None)
+
+    def outcome(trial: Trial) -> Outcome:
+        one = oracle.outcome(trial)
+        if trial.left_out == {"b"} and trial.number == 0:
+            return replace(one, state={("answer",): Leaf("str", "no")})
+        return one
+
+    question = Question("oracle", dict.fromkeys(["a", "b"], Keep()))
+    proof = answered(measure(answered(look(question), outcome)), outcome)
+    verdicts = {field.name: field.verdict for field in proof.fields}
+    assert verdicts == {"a": Proven.NEEDED, "b": Proven.INCONCLUSIVE}

@@ -31,6 +31,7 @@ def as_data(proof: Proof) -> dict[str, Any]:
         "sufficient": None if proof.sufficient is None else list(proof.sufficient),
         "minimal": proof.minimal,
         "volatile": list(proof.volatile),
+        "opaque": list(proof.opaque),
         "unlike": list(proof.unlike),
         "strayed": _by_point(proof.strayed, proof),
         "declared": _by_point(proof.declared, proof),

@@ -14,6 +14,8 @@ Severity = Literal["error", "advice"]
 _ADVICE: Final[Severity] = "advice"
 _ERROR: Final[Severity] = "error"
 
+CONTRACT_WRONG: Final = "prove.contract-wrong"
+"""Code of what goes wrong under all rules together and under none of them alone."""
 WITHHELD: Final = "secret.withheld"
 """Code of the refusal to use a secret that was not stored."""
 
@@ -44,7 +46,7 @@ def findings(proof: Proof) -> tuple[ProofFinding, ...]:
         point, wrong = next(iter(proof.declared.items()))
         message = f"a resume by the declared rules goes wrong {point}: {wrong[0].what}"
         hint = "Look at the rules together: none of them goes wrong alone."
-        found.append(ProofFinding("prove.contract-wrong", _ERROR, "", message, hint))
+        found.append(ProofFinding(CONTRACT_WRONG, _ERROR, "", message, hint))
     return tuple(sorted(found, key=lambda finding: finding.severity != _ERROR))
 
 

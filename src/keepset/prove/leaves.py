@@ -46,6 +46,11 @@ Leaves = dict[Path, Leaf]
 """Leaves by path; a container has one of its own."""
 
 
+def opaque(leaves: Leaves) -> frozenset[str]:
+    """Name the fields that hold something of which two of a kind pass for the same."""
+    return frozenset(str(path[0]) for path, leaf in leaves.items() if leaf.is_opaque)
+
+
 def leaves_of(value: Any, path: Path, codec: Codec, here: str = "") -> Leaves:
     """Take a value apart.
 

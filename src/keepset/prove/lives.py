@@ -156,8 +156,10 @@ def _unstorable(error: BaseException, target: Target) -> tuple[str, str] | None:
     """Say which field a checkpoint was refused for, by the path in the error's message."""
     if not isinstance(error, PolicyError):
         return None
-    named = re.findall(r"([\w.]+?)(?=[:.\[])", error.message)
-    return next(((name, error.code) for name in named if name in target.fields), None)
+    # The longest first: of `a` and `a.b` both stand where the second does.
+    known = sorted(target.fields, key=len, reverse=True)
+    named = re.search(rf"(?<![\w.-])({'|'.join(map(re.escape, known))})(?=[:.\[])", error.message)
+    return None if named is None else (named[1], error.code)
 
 
 def outcome_of(experiment: Experiment, lives: list[Lived], store: Store, began: float) -> Outcome:

@@ -110,6 +110,7 @@ class Proof:
         failure: How the workflow fails by itself; empty where it does not.
         waiting: Where it waits for an answer that was not given, so that nothing behind it was
             tried; empty where it waits for none.
+        opaque: Fields of the final state that hold something which cannot be compared.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Proof:
     pins: tuple[str, ...] = ()
     failure: str = ""
     waiting: str = ""
+    opaque: tuple[str, ...] = ()
 
     @property
     def is_conclusive(self) -> bool:

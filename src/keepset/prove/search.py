@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from keepset.prove.compare import Reference, failed
 from keepset.prove.dropping import droppable
 from keepset.prove.flow import Search, side_by_side
+from keepset.prove.leaves import opaque
 from keepset.prove.places import shown
 from keepset.prove.proof import Cell, FieldProof, Proof, Proven, worst
 from keepset.prove.sets import Sufficient, sufficient
@@ -62,7 +63,8 @@ class Looked:
         single = len(self.tries.fields)
         if self.is_grouped:
             single = 2 * single.bit_length()  # as for one field that is needed
-        return len(self.points) * (CONTROLS + 1 + single + shaped + 1) + self.tries.resumes
+        again = single // 2  # what goes wrong is tried once more, and then in sets
+        return len(self.points) * (CONTROLS + 2 + single + again + shaped) + self.tries.resumes
 
 
 def look(question: Question) -> Search[Looked]:
@@ -88,12 +90,16 @@ def measure(looked: Looked) -> Search[Proof]:
     """
     tries, right = looked.tries, looked.right
     if not looked.can_be_proven:
-        return _inconclusive(tries, right)
+        return _inconclusive(tries, right, right.unlike)
     points, grouped = looked.points, looked.is_grouped
     for found in (yield from side_by_side(stand(tries, point, right) for point in points)):
         tries.stands[found.point] = found
+    if unlike := _unlike(tries):
+        return _inconclusive(tries, right, unlike)
     measured = yield from side_by_side(at_point(tries, p, grouped=grouped) for p in points)
     if any((yield from side_by_side(later(tries, point) for point in points))):
+        if unlike := _unlike(tries):
+            return _inconclusive(tries, right, unlike)
         measured = yield from side_by_side(at_point(tries, p, grouped=grouped) for p in points)
     needed = {n for one in measured for n, cell in one.cells.items() if cell.verdict in _MATTERS}
     suffices, dropped = None, frozenset[str]()
@@ -131,6 +137,7 @@ def _proof(
         outputs=_outputs(tries),
         pins=tries.question.pins,
         waiting=right.right.waiting,
+        opaque=tuple(sorted(opaque(right.right.state))),
     )
 
 
@@ -165,6 +172,9 @@ def _hidden(looked: Looked) -> str:
     if right.right.waiting:
         where = right.right.waiting
         return f"the run waits {where}, and no answer was given: what follows was not tried"
+    unknown = sorted(opaque(right.right.state) & outputs)
+    if unknown:
+        return f"what a caller reads is of a type that cannot be compared: {', '.join(unknown)}"
     places = hidden(right.right.state, right.mask, outputs)
     if places:
         named = ", ".join(sorted({shown(path) for path in places}))
@@ -179,7 +189,12 @@ def _unseen(cell: Cell, why: str) -> Cell:
     return replace(cell, verdict=Proven.INCONCLUSIVE, why=why)
 
 
-def _inconclusive(tries: Tries, right: Reference) -> Proof:
+def _unlike(tries: Tries) -> tuple[str, ...]:
+    """Name what differs between resumes with everything there: one point speaks for all."""
+    return tuple(dict.fromkeys(what for one in tries.stands.values() for what in one.unlike))
+
+
+def _inconclusive(tries: Tries, right: Reference, unlike: tuple[str, ...]) -> Proof:
     failure = right.right.failure
     cells: tuple[Cell, ...] = ()
     return Proof(
@@ -197,7 +212,7 @@ def _inconclusive(tries: Tries, right: Reference) -> Proof:
             for name, rule in tries.question.rules.items()
         ),
         volatile=right.volatile,
-        unlike=right.unlike,
+        unlike=unlike,
         resumes=tries.resumes,
         outputs=_outputs(tries),
         pins=tries.question.pins,

@@ -14,6 +14,8 @@ from keepset.prove.tries import Stand, Tries
 
 Differences = tuple[Difference, ...]
 
+_ONCE = "without it a resume went wrong once and right once"
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -54,12 +56,22 @@ def at_point(tries: Tries, point: str, *, grouped: bool) -> Search[Point]:
         groups = {name: frozenset({name}) for name in names}
     found = yield from tries.without(point, [groups[name] for name in names])
     without = dict(zip(names, found, strict=True))
+    doubtful = yield from _doubtful(tries, point, [n for n in names if without[n]])
     misled = yield from _by_rule(tries, point, ruled)
     misled |= {name: stand.strayed for name in names if name in stand.misled}
     declared = yield from _declared(tries, point, names)
     cells = {name: _cell(tries, stand, name, without, misled) for name in tries.question.asked}
+    cells |= {name: Cell(point, Proven.INCONCLUSIVE, why=_ONCE) for name in doubtful}
     lost = frozenset(n for n in names if not without[n] and _is_lost(tries, stand, n, groups[n]))
     return Point(stand, cells, misled, lost, declared)
+
+
+def _doubtful(tries: Tries, point: str, names: Sequence[str]) -> Search[list[str]]:
+    """Try once more what went wrong, and give what goes right then: chance decides there."""
+    trials = [tries.trial(point, 1, left_out=[name]) for name in names]
+    outcomes = yield from tries.outcomes(trials)
+    again = [tries.judged(trial, one) for trial, one in zip(trials, outcomes, strict=True)]
+    return [name for name, wrong in zip(names, again, strict=True) if not wrong]
 
 
 def is_tried_by_rule(rule: Rule) -> bool:
@@ -73,7 +85,7 @@ def _certain(tries: Tries, point: str, names: Sequence[str], ruled: Sequence[str
         *(tries.trial(point, left_out=[name]) for name in names),
         *(_ruled(tries, point, name) for name in ruled),
     ]
-    return [*trials, tries.trial(point, by_rule=names)] if tries.question.is_whole else trials
+    return [*trials, tries.trial(point, by_rule=names)] if not tries.question.fields else trials
 
 
 def _ruled(tries: Tries, point: str, name: str) -> Trial:
@@ -85,7 +97,7 @@ def _ruled(tries: Tries, point: str, name: str) -> Trial:
 
 def _declared(tries: Tries, point: str, names: Sequence[str]) -> Search[Differences]:
     """Try all declared rules together."""
-    if not tries.question.is_whole:
+    if tries.question.fields:
         return ()
     trial = tries.trial(point, by_rule=names)
     (outcome,) = yield from tries.outcomes([trial])

@@ -13,9 +13,6 @@ from keepset.prove.volatile import mask_of
 
 CONTROLS = 2
 """Resumes with everything there, by which it is told what is volatile."""
-_UNLIKE = "two resumes with everything there differ in"
-
-
 WHOLE = 4
 """Runs without an end: two of them may be alike by chance where a workflow is not repeatable."""
 
@@ -41,8 +38,7 @@ def stand(tries: Tries, point: str, uninterrupted: Reference) -> Search[Stand]:
     trials = [tries.trial(point, number) for number in range(CONTROLS)]
     controls = reference_of((yield from tries.outcomes(trials)))
     if controls.unlike:
-        why = f"{_UNLIKE} {', '.join(controls.unlike)}"
-        return Stand(point, None, why=why)
+        return Stand(point, None, unlike=controls.unlike)
     if controls.right.unstorable is not None:
         tries.stuck.setdefault(*controls.right.unstorable)  # a secret, which no file has
     around = _around(uninterrupted, controls)
@@ -71,8 +67,7 @@ def later(tries: Tries, point: str) -> Search[bool]:
         return False
     reference = reference_of([*before.reference.controls, outcome])
     if reference.unlike:
-        why = f"{_UNLIKE} {', '.join(reference.unlike)}"
-        tries.stands[point] = replace(before, reference=None, why=why)
+        tries.stands[point] = replace(before, reference=None, unlike=reference.unlike)
     else:
         tries.stands[point] = replace(before, reference=reference)
     return True

@@ -58,6 +58,7 @@ class Stand:
         stale: Fields without which a resume is right, and with which it is not.
         misled: Fields that a rule brings back wrong, and with whose values a resume is right.
         why: Why it cannot be said what is right.
+        unlike: What differs between resumes with everything there, so that nothing is repeatable.
     """
 
     point: str
@@ -66,6 +67,7 @@ class Stand:
     stale: frozenset[str] = frozenset()
     misled: frozenset[str] = frozenset()
     why: str = ""
+    unlike: tuple[str, ...] = ()
 
 
 @dataclass

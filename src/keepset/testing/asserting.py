@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from keepset.prove.findings import findings
+from keepset.prove.findings import CONTRACT_WRONG, ProofFinding, findings
 from keepset.prove.proof import Proof, Proven
 from keepset.testing.proving import AUTO, Given, Options, answers_of, inputs_of, prove
 
@@ -64,8 +64,7 @@ def complaints(proof: Proof) -> Iterator[str]:
     """Say what of a proof no test may pass over."""
     for finding in findings(proof):
         if finding.severity == "error":
-            place = f"{finding.field}: " if finding.field else ""
-            yield f"{place}{finding.message} [{finding.code}]\n  {finding.hint}"
+            yield _told(finding)
     if proof.is_conclusive:
         return
     if proof.unlike:
@@ -76,6 +75,16 @@ def complaints(proof: Proof) -> Iterator[str]:
         yield f"{proof.name} has no checkpoint that it could be resumed from"
     else:
         yield from _unclear(proof)
+
+
+def together(proof: Proof) -> Iterator[str]:
+    """Say what goes wrong under all rules together, where no field by itself does."""
+    return (_told(finding) for finding in findings(proof) if finding.code == CONTRACT_WRONG)
+
+
+def _told(finding: ProofFinding) -> str:
+    place = f"{finding.field}: " if finding.field else ""
+    return f"{place}{finding.message} [{finding.code}]\n  {finding.hint}"
 
 
 def _unclear(proof: Proof) -> Iterator[str]:

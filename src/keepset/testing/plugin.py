@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from keepset.prove.search import Looked
-from keepset.testing.asserting import command, complaints
+from keepset.testing.asserting import command, complaints, together
 from keepset.testing.proving import Given, Options, Prover, answers_of, inputs_of
 
 MARKER = "keepset_resumes"
@@ -41,7 +41,7 @@ class _Marked:
         """Give a case for each field at each point, or a single one where there is no point."""
         if not self.looked.can_be_proven:
             return [Resumed(self, "", "")]
-        fields = self.looked.tries.question.asked
+        fields = [*self.looked.tries.question.asked, ""]
         return [Resumed(self, point, name) for point in self.looked.points for name in fields]
 
 
@@ -51,7 +51,7 @@ class Resumed:
 
     Attributes:
         point: Id of the checkpoint; empty where the workflow has none.
-        field: Id of the field.
+        field: Id of the field; empty for all rules together.
     """
 
     marked: _Marked
@@ -59,15 +59,18 @@ class Resumed:
     field: str
 
     def __str__(self) -> str:
-        return f"{self.field} {self.point}" if self.point else "nothing to resume"
+        return f"{self.field or 'all rules'} {self.point}" if self.point else "nothing to resume"
 
     def check(self) -> None:
         """Fail where a resume goes wrong, or could not be measured."""
         looked, options = self.marked.looked, self.marked.options
         if self.point:
-            looked = looked.only([self.field], [self.point])
-            options = replace(options, fields=(self.field,), points=(self.point,))
-        wrong = list(complaints(self.marked.prover.measure(looked)))
+            fields = (self.field,) if self.field else ()
+            looked = looked.only(fields, [self.point])
+            options = replace(options, fields=fields, points=(self.point,))
+        proof = self.marked.prover.measure(looked)
+        # What one field has wrong, its own case says.
+        wrong = list(complaints(proof) if self.field or not self.point else together(proof))
         if wrong:
             see = f"To see it: {command(self.marked.given, options)}"
             pytest.fail("\n".join([*wrong, "", see]), pytrace=False)

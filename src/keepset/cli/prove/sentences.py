@@ -121,10 +121,16 @@ def _group(group: frozenset[str], proof: Proof) -> str:
 
 def left_out(proof: Proof) -> str:
     """Say what was not compared; empty where all was."""
-    if not proof.volatile or proof.unlike:
+    if proof.unlike:
         return ""
-    names = ", ".join(proof.volatile)
-    return f"Not compared, since runs of which nothing was changed differ in it: {names}."
+    said = []
+    if proof.volatile:
+        names = ", ".join(proof.volatile)
+        said.append(f"Not compared, since runs of which nothing was changed differ in it: {names}.")
+    if proof.opaque:
+        names = ", ".join(proof.opaque)
+        said.append(f"Not compared, since its type cannot be: {names}.")
+    return " ".join(said)
 
 
 def strayed(proof: Proof) -> list[str]:
