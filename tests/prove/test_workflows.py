@@ -23,6 +23,7 @@ from keepset.prove.data import as_data
 from keepset.prove.proof import FieldProof, Proof
 from keepset.testing import Options, prove
 from keepset.testing.asserting import complaints
+from tests.prove.wild import Reply, complete, take_out
 
 ONLY_HERE = Options(pins=())
 
@@ -362,10 +363,12 @@ def test_a_world_that_is_asynchronous_is_refused_and_not_taken_for_one_that_neve
 
 
 def test_the_mode_of_an_operator_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    def proven() -> dict[str, str]:
-        return verdicts(proof_of(Ticket, [find, read, reply], {"question": "why?"}))
+    def proven() -> dict[str, tuple[str, str]]:
+        proof = proof_of(Reply, [complete, take_out], {})
+        return {one.name: (str(one.verdict), one.stuck) for one in proof.fields}
 
     plain = proven()
+    assert plain["response"] == ("needed", "")
     for mode in ("strict", "observe"):
         monkeypatch.setenv("KEEPSET_MODE", mode)
         assert proven() == plain

@@ -267,3 +267,25 @@ def keyed() -> ks.Workflow:
 def broken() -> list[str]:
     """Fails, with a value in its message."""
     raise ValueError(SECRET)
+
+
+class Reply(TypedDict, total=False):
+    response: dict[str, Any]
+    text: str
+
+
+def complete(_: Reply) -> Reply:
+    """Give a whole model response, which a store in strict mode refuses."""
+    message = {"role": "assistant", "content": "yes"}
+    choices = [{"index": 0, "finish_reason": "stop", "message": message}]
+    usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+    made = {"id": "chatcmpl-1", "object": "chat.completion", "model": "fake", "created": 1}
+    return {"response": {**made, "choices": choices, "usage": usage}}
+
+
+def take_out(state: Reply) -> Reply:
+    return {"text": state["response"]["choices"][0]["message"]["content"]}
+
+
+def completion() -> ks.Workflow:
+    return ks.Workflow(Reply, steps=[complete, take_out])
