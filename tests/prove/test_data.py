@@ -14,7 +14,7 @@ from keepset.prove.proof import Proof
 from tests.cli.prove import flows
 from tests.cli.terminal import SCHEMAS
 
-PROOFS = ["ticket", "sound", "unrepeatable", "half_repeatable", "locked", "stale", "hostile"]
+PROOFS = ["ticket", "sound", "unrepeatable", "half_measured", "locked", "stale", "hostile"]
 
 
 def of(name: str) -> Proof:

@@ -31,7 +31,7 @@ def test_a_field_that_no_resume_and_no_caller_needs_is_dropped() -> None:
 
 
 def test_nothing_is_dropped_where_nobody_said_what_a_caller_reads() -> None:
-    for name, one in of("half_repeatable", flows.Walk).items():
+    for name, one in of("half_measured", flows.Walk).items():
         assert one.rule != "Drop()", name
 
 

@@ -52,7 +52,7 @@ def test_a_failure_says_what_went_wrong_with_its_code() -> None:
 
 def test_what_is_inconclusive_is_skipped_and_says_why() -> None:
     assert set(results("unrepeatable").values()) == {"skipped"}
-    assert results("half_repeatable")["weather after start"] == "skipped"
+    assert results("half_measured")["weather after start"] == "skipped"
     skipped = suite("unrepeatable").find("testcase/skipped")
     assert skipped is not None
     assert "runs differ in word" in skipped.attrib["message"]
@@ -62,7 +62,7 @@ def test_a_field_that_breaks_a_resume_fails_at_the_point_where_it_does() -> None
     assert results("stale")["token after login"] == "failure"
 
 
-@pytest.mark.parametrize("name", ["ticket", "unrepeatable", "stale", "half_repeatable"])
+@pytest.mark.parametrize("name", ["ticket", "unrepeatable", "stale", "half_measured"])
 def test_the_counts_are_those_of_the_cases(name: str) -> None:
     found, attributes = list(results(name).values()), suite(name).attrib
     assert attributes["tests"] == str(len(found))

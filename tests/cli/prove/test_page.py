@@ -112,7 +112,7 @@ def test_the_page_says_how_it_was_measured() -> None:
 
 
 def test_a_proof_of_any_kind_has_a_page() -> None:
-    for name in ("sound", "unrepeatable", "half_repeatable", "locked", "stale"):
+    for name in ("sound", "unrepeatable", "half_measured", "locked", "stale"):
         assert "How it was measured" in seen(name).text
     assert "not repeatable" in seen("unrepeatable").text
 

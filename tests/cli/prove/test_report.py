@@ -84,7 +84,13 @@ def test_the_heat_map_reads_without_colour() -> None:
     assert cells["news"] == ".DDD"
     assert cells["db"] == ".RRR"
     assert cells["cache"] == "...."
-    assert _map(piped("half_repeatable"))["weather"] == "?N"
+    assert _map(piped("half_measured"))["weather"] == "?N"
+
+
+def test_a_workflow_that_differs_at_one_point_is_not_repeatable_and_it_is_said_in_what() -> None:
+    text = piped("half_repeatable")
+    assert set("".join(_map(text).values())) == {"?"}
+    assert re.search(r"^Inconclusive: .*\b(plan|weather)\b", text, re.MULTILINE)
 
 
 def test_the_letters_and_the_numbers_of_the_points_are_explained() -> None:
@@ -160,14 +166,14 @@ def test_a_name_forges_neither_a_row_nor_a_colour() -> None:
     assert flows.HOSTILE in text
 
 
-@pytest.mark.parametrize("name", ["sound", "locked", "stale", "half_repeatable"])
+@pytest.mark.parametrize("name", ["sound", "locked", "stale", "half_measured"])
 def test_a_proof_of_any_kind_has_a_report(name: str) -> None:
     text = piped(name)
     assert text.splitlines()[-1].startswith("Next: ")
 
 
 def test_a_contract_that_needs_nothing_changed_is_not_told_to_change() -> None:
-    assert sentences.next_step(flows.half_repeatable(), AGAIN) == f"{AGAIN} --html proof.html"
+    assert sentences.next_step(flows.half_measured(), AGAIN) == f"{AGAIN} --html proof.html"
 
 
 def test_what_suffices_is_not_said_of_points_at_which_nothing_could_be_measured() -> None:
