@@ -25,8 +25,9 @@ def proven(found: dict[str, Any]) -> str:
     """Say what ``proven`` stands on."""
     runs, points = found["proof"]["runs"], len(found["proof"]["points"])
     return (
-        f"Proven: in {runs} runs the process was killed at one of {points} checkpoints, the index"
-        " changed, and another\nprocess resumed without one field or more."
+        f"Proven by {runs} runs: a few without an end, all others killed with SIGKILL at one of"
+        f" {points} checkpoints\nand resumed in another process, with all fields or without some,"
+        " in the changed index."
     )
 
 
