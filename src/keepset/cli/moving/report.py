@@ -1,0 +1,130 @@
+"""The report on runs that were moved, for a person and as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from keepset.adapters.moved import Outcome
+from keepset.cli import output
+from keepset.cli.counts import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from keepset.adapters.moved import LeftOut, Moved
+    from keepset.cli.moving.tally import Tally
+
+_KILO: Final = 1_000
+_UNITS: Final = ("B", "kB", "MB", "GB")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How a command says what became of runs.
+
+    Attributes:
+        source: Where they come from, as it may be printed.
+        target: Where they go.
+        is_applied: Whether it was done, and not only tried.
+        words: What is said of each outcome.
+        again: The words of the command line that does it, where it was only tried.
+    """
+
+    source: str
+    target: str
+    is_applied: bool
+    words: Mapping[Outcome, str]
+    again: str = ""
+
+
+def as_data(tally: Tally, told: Told) -> dict[str, Any]:
+    """Give the report as data."""
+    return {
+        "source": told.source,
+        "target": told.target,
+        "applied": told.is_applied,
+        "runs": {outcome.value: tally.outcomes[outcome] for outcome in Outcome},
+        "checkpoints": {outcome.value: tally.checkpoints[outcome] for outcome in Outcome},
+        "bytes": tally.size,
+        "withheld": [
+            {"kind": kind, "path": path, "times": times}
+            for (kind, path), times in sorted(tally.withheld.items())
+        ],
+        "told": [_run(moved) for moved in tally.told],
+        "more": tally.more,
+    }
+
+
+def _run(moved: Moved) -> dict[str, Any]:
+    return {
+        "run": moved.run,
+        "outcome": moved.outcome.value,
+        "checkpoints": moved.checkpoints,
+        "bytes": moved.size,
+        "why": moved.why,
+        "hint": moved.hint,
+        "left": [_left(one) for one in moved.left],
+        "more": moved.more,
+    }
+
+
+def _left(one: LeftOut) -> dict[str, Any]:
+    return {
+        "checkpoint": one.checkpoint,
+        "namespace": one.namespace,
+        "surface": one.surface,
+        "path": one.path,
+        "why": one.why,
+        "needed": one.is_needed,
+    }
+
+
+def print_report(tally: Tally, told: Told) -> None:
+    """Print the report for a person: each run that needs a look, then the totals."""
+    for moved in tally.told:
+        for line in _lines(moved, told):
+            output.text(line)
+    if tally.more:
+        output.text(f"and {counted(tally.more, 'run')} more")
+    for (kind, path), times in sorted(tally.withheld.items()):
+        output.text(f"withheld {times:,} times: {output.one_row(path)} ({kind})")
+    if tally.told or tally.withheld:
+        output.text()
+    _totals(tally, told)
+
+
+def _totals(tally: Tally, told: Told) -> None:
+    if not tally.runs:
+        output.text(f"no runs in {told.source}")
+    for outcome in Outcome:
+        if number := tally.outcomes[outcome]:
+            points = counted(tally.checkpoints[outcome], "checkpoint")
+            output.text(f"{counted(number, 'run')} {told.words[outcome]}, {points}")
+    output.text(f"{amount(tally.size)} read of {told.source}")
+    if not told.is_applied:
+        output.text("this was a dry run: nothing was written")
+        if told.again:
+            output.text(f"to do it: {told.again}")
+
+
+def _lines(moved: Moved, told: Told) -> Iterator[str]:
+    why = f": {output.one_row(moved.why)}" if moved.why else ""
+    yield f"{output.one_row(moved.run)}: {told.words[moved.outcome]}{why}"
+    for one in moved.left:
+        place = f"{one.namespace} {one.checkpoint}".strip()
+        needed = "; a resume would read it" if one.is_needed else ""
+        said = f"{one.surface} {one.path}: {one.why}{needed} (checkpoint {place})"
+        yield f"  {output.one_row(said)}"
+    if moved.more:
+        yield f"  and {counted(moved.more, 'value')} more"
+    if moved.hint:
+        yield f"  {output.one_row(moved.hint)}"
+
+
+def amount(size: int) -> str:
+    """Write a number of bytes: ``912 B``, ``1.4 MB``."""
+    number, unit = float(size), 0
+    while number >= _KILO and unit < len(_UNITS) - 1:
+        number, unit = number / _KILO, unit + 1
+    return f"{number:.0f} {_UNITS[unit]}" if unit == 0 else f"{number:,.1f} {_UNITS[unit]}"

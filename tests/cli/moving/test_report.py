@@ -1,0 +1,88 @@
+"""What is said of runs that were moved is complete, and small however many there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepset.adapters.moved import LeftOut, Moved, Outcome
+from keepset.cli.moving.report import Told, amount, as_data, print_report
+from keepset.cli.moving.tally import TOLD, Tally
+
+WORDS = {outcome: f"were {outcome.value}" for outcome in Outcome}
+TRIED = Told("a.sqlite", "b.db", is_applied=False, words=WORDS, again="keepset import --apply")
+
+
+def tally(*moved: Moved) -> Tally:
+    counted = Tally()
+    for one in moved:
+        counted.add(one)
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"),
+    [
+        ([], 0),
+        ([Outcome.TAKEN, Outcome.THERE, Outcome.AHEAD], 0),
+        ([Outcome.TAKEN, Outcome.LEFT], 40),
+        ([Outcome.GROWN], 40),
+        ([Outcome.DIFFERS], 40),
+        ([Outcome.LEFT, Outcome.UNREAD], 50),
+    ],
+)
+def test_the_exit_code_is_the_worst_that_became_of_a_run(
+    outcomes: list[Outcome], code: int
+) -> None:
+    assert tally(*(Moved("r", outcome) for outcome in outcomes)).code() == code
+
+
+def test_a_run_that_was_taken_without_a_value_is_a_finding() -> None:
+    left = LeftOut("c1", "", "state", "db", "sqlite3.Connection")
+    assert tally(Moved("r", Outcome.TAKEN, left=(left,))).code() == 40
+
+
+def test_a_report_on_very_many_runs_stays_small_and_counts_them_all() -> None:
+    counted = tally(*(Moved(str(n), Outcome.LEFT, 2, 10) for n in range(TOLD + 5)))
+    data = as_data(counted, TRIED)
+    assert len(data["told"]) == TOLD
+    assert data["more"] == 5
+    assert data["runs"]["left"] == TOLD + 5
+    assert data["checkpoints"]["left"] == 2 * (TOLD + 5)
+
+
+def test_a_person_reads_which_value_was_in_the_way_and_how_to_go_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    left = LeftOut("c1", "inner:7", "write", "client", "app.Client", is_needed=True)
+    moved = Moved("t\n1", Outcome.LEFT, 3, 2_000_000, hint="Add --types.", left=(left,))
+    print_report(tally(moved, Moved("t2", Outcome.TAKEN, 5, 100)), TRIED)
+    assert capsys.readouterr().out.splitlines() == [
+        "t\\n1: were left",
+        "  write client: app.Client; a resume would read it (checkpoint inner:7 c1)",
+        "  Add --types.",
+        "",
+        "1 run were taken, 5 checkpoints",
+        "1 run were left, 3 checkpoints",
+        "2.0 MB read of a.sqlite",
+        "this was a dry run: nothing was written",
+        "to do it: keepset import --apply",
+    ]
+
+
+def test_secrets_that_were_withheld_are_counted_by_kind_and_place() -> None:
+    place = ("secret.openai", "api_key")
+    counted = tally(
+        Moved("a", Outcome.TAKEN, withheld={place: 2}),
+        Moved("b", Outcome.TAKEN, withheld={place: 3}),
+    )
+    assert as_data(counted, TRIED)["withheld"] == [
+        {"kind": "secret.openai", "path": "api_key", "times": 5}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [(0, "0 B"), (999, "999 B"), (1_400_000, "1.4 MB"), (2 * 10**12, "2,000.0 GB")],
+)
+def test_an_amount_of_bytes_is_written_in_the_unit_that_fits(size: int, said: str) -> None:
+    assert amount(size) == said
