@@ -22,7 +22,7 @@ class Known:
     What was found for a class stays: a registration cannot change a class's form later.
     """
 
-    __slots__ = ("_makers", "_simple", "_types", "builders", "forms", "readers")
+    __slots__ = ("_edits", "_makers", "_simple", "_types", "builders", "forms", "readers")
 
     def __init__(self, types: TypeRegistry, *, as_stored: bool = False) -> None:
         """Begin with what the codec knows by itself.
@@ -32,7 +32,8 @@ class Known:
             as_stored: Read every object as it is stored, as an `Opaque`.
         """
         self._types = types
-        self._makers: dict[str, tuple[Entry, Reader]] = {}
+        self._edits = TypeRegistry.edits
+        self._makers: dict[str, Reader] = {}
         self._simple: dict[type, bool] = {}
         self.forms: dict[type, Form] = dict(standard.FORMS)
         self.readers: dict[int, Read] = {
@@ -100,15 +101,14 @@ class Known:
 
     def _object(self, payload: list[Any], _: Lookup) -> Any:
         """Make an object from a stored name, its fields, and what else its kind needs."""
+        if self._edits != TypeRegistry.edits:
+            self._edits, self._makers = TypeRegistry.edits, {}
         head = payload[0]
         name = head[0] if type(head) is list and head else head
-        entry = self._types.of_name(name) if type(name) is str else None
-        if entry is None:
+        make = self._makers.get(name) if type(name) is str else None
+        if make is None:
             entry = self.lookup(name)
-        made_for, make = self._makers.get(entry.name, (None, None))
-        if make is None or made_for is not entry:
-            make = reader_of(entry)
-            self._makers[entry.name] = entry, make
+            make = self._makers[entry.name] = reader_of(entry)
         return make(payload)
 
     def _find(self, cls: type) -> Form | None:

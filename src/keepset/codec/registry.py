@@ -6,7 +6,7 @@ import enum
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -23,6 +23,8 @@ class TypeRegistry:
     """Names of classes, layered: a registry also knows what its parent knows, now and later."""
 
     __slots__ = ("_by_class", "_by_name", "_parent")
+    edits: ClassVar[int] = 0
+    """Grows whenever any registry changes: what a name stood for before may be another now."""
 
     def __init__(self, parent: TypeRegistry | None = None) -> None:
         """Begin empty, on top of `parent`."""
@@ -58,6 +60,7 @@ class TypeRegistry:
         entry = Entry(name, cls, to, back)
         self._by_class[cls] = entry
         self._by_name[name] = entry
+        TypeRegistry.edits += 1
 
     def with_types(self, types: Mapping[str, type]) -> TypeRegistry:
         """Give a registry that knows these names as well; a class that has a name keeps it."""
