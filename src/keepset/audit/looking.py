@@ -19,7 +19,12 @@ MOST_KNOWN: Final = 20_000
 """Values that are remembered; the oldest half is forgotten when there are more."""
 
 _MOST_KEYS: Final = 2_000
+_MOST_LISTS: Final = 64
+"""Lists that are kept to be compared with the next step's; each field has one."""
 _NOTHING: Final[dict[str, Seen]] = {}
+
+_Look = tuple[Seen, int | None]
+"""What was seen in a value, and its digest."""
 
 
 class Looker:
@@ -30,44 +35,65 @@ class Looker:
         self._scanner = scanner
         self._known: dict[bytes, Seen] = {}
         self._keys: dict[tuple[str, int], bytes] = {}
+        self._lists: dict[tuple[str, str], tuple[list[Any], list[_Look]]] = {}
 
-    def look(self, field: str, value: object) -> tuple[Seen, int | None]:
+    def look(self, field: str, value: object, beside: str = "") -> _Look:
         """Look at the value of a field.
 
         Args:
             field: Its name.
             value: The value, as a reader gives it.
+            beside: What tells it from other values of that name in a run: its surface and graph.
 
         Returns:
             What was seen in it, and a digest by which an equal value is known; None where the
             value has none.
         """
         if type(value) is list and value:
-            return self._list(field, value)
+            return self._list(field, value, beside)
         return self._one(field, value, (field,))
+
+    def forget_run(self) -> None:
+        """Let go of the lists of a run that was read; what was seen in values is kept."""
+        self._lists.clear()
 
     def beside(self, values: Mapping[str, object]) -> list[Finding]:
         """Look across the fields of a state for content whose ids stand beside it."""
         return self._scanner.beside(values)
 
-    def _list(self, field: str, items: list[Any]) -> tuple[Seen, int | None]:
+    def _list(self, field: str, items: list[Any], beside: str) -> _Look:
         """Look at each item by itself: in the next step most of them are there again."""
+        looks = self._looks(field, items, beside)
         whole: int | None = len(items)
-        parts: list[Seen] = []
         digests = blake2b(digest_size=8)
-        for index, item in enumerate(items):
-            seen, digest = self._one(field, item, (field, index))
-            parts.append(seen)
+        for _, digest in looks:
             if digest is None:
                 whole = None
             else:
                 digests.update(digest.to_bytes(8, "big"))
+        parts = [seen for seen, _ in looks]
         if any(part.spots or part.types or part.unreadable or part.metadata for part in parts):
             seen = together(parts, "list")
         else:
             seen = _nothing("list")
         seen = self._pair(field, items, seen)
         return seen, None if whole is None else int.from_bytes(digests.digest(), "big")
+
+    def _looks(self, field: str, items: list[Any], beside: str) -> list[_Look]:
+        """Look at items; one that is the same object as in the step before is known by that."""
+        key = field, beside
+        before, known = self._lists.get(key, ([], []))
+        same = min(len(before), len(items))
+        looks = [
+            known[index]
+            if index < same and before[index] is item
+            else self._one(field, item, (field, index))
+            for index, item in enumerate(items)
+        ]
+        if len(self._lists) >= _MOST_LISTS:
+            self._lists.clear()
+        self._lists[key] = items, looks
+        return looks
 
     def _pair(self, field: str, items: list[Any], seen: Seen) -> Seen:
         """Look at what only two items side by side give away."""
@@ -84,9 +110,7 @@ class Looker:
             seen.kind,
         )
 
-    def _one(
-        self, field: str, value: object, path: tuple[str | int, ...]
-    ) -> tuple[Seen, int | None]:
+    def _one(self, field: str, value: object, path: tuple[str | int, ...]) -> _Look:
         data = packed(value)
         if data is None:
             return self._fresh(field, value, path), None

@@ -101,6 +101,7 @@ class RunReading:
 
     def end(self) -> None:
         """Count what only a whole run tells: growth, and what can be fetched by what."""
+        self._looker.forget_run()
         for inside in self._graphs.values():
             self._end_step(inside)
             self._across(inside, at_least=1)
@@ -146,7 +147,9 @@ class RunReading:
             inside.beside.setdefault(str(finding.path[0]), using)
 
     def _count(self, item: Item, known: _Field, number: int) -> Seen:
-        seen, digest = self._looker.look(item.field, item.value)
+        seen, digest = self._looker.look(
+            item.field, item.value, f"{item.surface}\0{item.namespace}"
+        )
         tally, size = known.tally, item.size
         self._tally.values += 1
         add(self._tally.value_bytes, item.surface, size)

@@ -7,7 +7,7 @@ be called is counted. Nothing is imported to find that out.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,6 +33,10 @@ _SIMPLE: Final = frozenset({int, float, bool, type(None)})
 _CONTAINERS: Final = frozenset({dict, list, tuple, Foreign})
 
 
+def _counts() -> defaultdict[str, int]:
+    return defaultdict(int)
+
+
 @dataclass(slots=True)
 class Taken:
     """What taking one value apart told.
@@ -46,9 +50,9 @@ class Taken:
     """
 
     value: Any = None
-    types: Counter[str] = field(default_factory=Counter)
-    unreadable: Counter[str] = field(default_factory=Counter)
-    metadata: Counter[str] = field(default_factory=Counter)
+    types: defaultdict[str, int] = field(default_factory=_counts)
+    unreadable: defaultdict[str, int] = field(default_factory=_counts)
+    metadata: defaultdict[str, int] = field(default_factory=_counts)
     leftovers: list[tuple[_PATH, str, bool]] = field(default_factory=list)
 
 
