@@ -222,3 +222,47 @@ class Copy(Write[None]):
     incarnation: bytes
     at: int
     mark: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rename(Write[None]):
+    """Give a run another id, with all that it holds; under the old one there is nothing after it.
+
+    A run that is not there is a `NotFoundError` ``run.not-found``, a target that is there a
+    `ConflictError` ``conflict.exists``, one that was deleted a ``conflict.deleted``.
+
+    Attributes:
+        source: The run.
+        target: What it is called from now on.
+        incarnation: Id for its new incarnation: who has written under the old id is refused.
+        mark: Keyed hash of the target's tombstone.
+    """
+
+    source: RunKey
+    target: RunKey
+    incarnation: bytes
+    mark: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Replace(Write[None]):
+    """Put a run in place of another one, whose rows and bytes go, as with `Rewrite`.
+
+    Who has written to the run that goes is refused from then on. One that is leased, or has other
+    checkpoints than were read, stays: a `ConflictError` ``run.leased`` or ``conflict.head``.
+
+    Attributes:
+        source: The run that takes the place.
+        target: The run that goes.
+        incarnation: Id for the new incarnation.
+        mark: Keyed hash of the target's tombstone.
+        seen: The incarnation of the target that was read.
+        heads: For each line of it that was read, its id and newest seq.
+    """
+
+    source: RunKey
+    target: RunKey
+    incarnation: bytes
+    mark: bytes
+    seen: Seen
+    heads: tuple[tuple[int, int], ...]

@@ -72,3 +72,9 @@ BREAK: Final = """
 UPDATE run SET token = token + 1, lease_by = NULL, lease_number = NULL, lease_until = NULL
 WHERE tenant = :tenant AND run_id = :run_id AND lease_by IS NOT NULL RETURNING id
 """
+
+RENAME: Final = """
+UPDATE run SET run_id = :run_id, incarnation = :incarnation, token = token + 1,
+  lease_by = NULL, lease_number = NULL, lease_until = NULL
+WHERE id = :run
+"""

@@ -10,6 +10,7 @@ from keepset.testing.contract.leasing import LeasingClaims
 from keepset.testing.contract.listing import ListingClaims
 from keepset.testing.contract.loading import LoadingClaims
 from keepset.testing.contract.removing import RemovingClaims
+from keepset.testing.contract.renaming import RenamingClaims
 from keepset.testing.contract.rewriting import RewritingClaims
 from keepset.testing.contract.saving import SavingClaims
 from keepset.testing.contract.seeking import SeekingClaims
@@ -22,6 +23,7 @@ class BackendContract(
     SeekingClaims,
     ForkingClaims,
     CopyingClaims,
+    RenamingClaims,
     WritesClaims,
     LeasingClaims,
     ListingClaims,

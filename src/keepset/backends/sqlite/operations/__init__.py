@@ -30,6 +30,7 @@ from keepset.backends.sqlite.operations.reading import (
     read_writes,
 )
 from keepset.backends.sqlite.operations.removing import delete, rewrite
+from keepset.backends.sqlite.operations.renaming import rename, replace
 from keepset.backends.sqlite.operations.saving import fork, put_writes, save
 from keepset.backends.sqlite.statements import Steps
 from keepset.errors import UsageError
@@ -57,6 +58,8 @@ _OPERATIONS: Mapping[type[Plan[Any]], Callable[[Any], Steps[Any]]] = {
     writes.Rewrite: rewrite,
     writes.Delete: delete,
     writes.Copy: copy,
+    writes.Rename: rename,
+    writes.Replace: replace,
     leasing.ReadLease: read_lease,
     leasing.Take: take,
     leasing.GiveBack: give_back,
@@ -64,7 +67,7 @@ _OPERATIONS: Mapping[type[Plan[Any]], Callable[[Any], Steps[Any]]] = {
     leasing.BreakLease: break_lease,
 }
 
-ERASING = (writes.Rewrite, writes.Delete)
+ERASING = (writes.Rewrite, writes.Delete, writes.Replace)
 """Plans after which the log must not hold what they removed."""
 
 

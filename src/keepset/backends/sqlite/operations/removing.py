@@ -33,13 +33,18 @@ def delete(plan: Delete) -> Steps[bool]:
     rows = yield Statement(queries.RUN_ID, named(plan.key))
     if not rows:
         return False
-    own = {"run": rows[0][0]}
-    for line in (yield from read_lines(own["run"])):
+    yield from drop_run(rows[0][0])
+    yield Statement(queries.ADD_TOMBSTONE, {"mark": plan.mark, "at": plan.at})
+    return True
+
+
+def drop_run(run: int) -> Steps[None]:
+    """Remove all rows of a run."""
+    own = {"run": run}
+    for line in (yield from read_lines(run)):
         yield from _drop_line(line.id)
     for query in (queries.DROP_BLOBS, queries.DROP_SUBJECTS, queries.DROP_RUN):
         yield Statement(query, own)
-    yield Statement(queries.ADD_TOMBSTONE, {"mark": plan.mark, "at": plan.at})
-    return True
 
 
 def _drop_line(line: int) -> Steps[None]:
