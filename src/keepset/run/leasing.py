@@ -96,7 +96,7 @@ class Leases:
         """
         process, me = Process(*holder_of(lease.by)[:4]), self._me()
         if lease.by != self._by and not (process.machine and process == me):
-            return lease.until <= self._now() or has_ended(process)
+            return has_run_out(lease, self._now())
         if not self._has_ended_here(lease) and searched:
             gc.collect()
         return self._has_ended_here(lease)
@@ -219,6 +219,16 @@ class Leases:
     def after_fork(self) -> None:
         """Go on in a child process, which holds nothing."""
         self._begin_anew()
+
+
+def has_run_out(lease: Lease, now: int) -> bool:
+    """Tell whether the process that has a lease did not renew it, or is known to have ended.
+
+    Args:
+        lease: The lease.
+        now: The time, milliseconds.
+    """
+    return lease.until <= now or has_ended(Process(*holder_of(lease.by)[:4]))
 
 
 def _serve(book: weakref.ref[Leases], told: SimpleQueue[int | None], period: float) -> None:

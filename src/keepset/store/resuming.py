@@ -8,8 +8,9 @@ from typing import Any
 from keepset.codec import Codec, format_path
 from keepset.contracts import Contract, Secret
 from keepset.errors import DecodeError, IntegrityError, KeepsetError, NotFoundError, UsageError
+from keepset.plan.leases import leased
 from keepset.plan.requests import Flow
-from keepset.plan.rows import ContractRow
+from keepset.plan.rows import ContractRow, RunRow
 from keepset.plan.shapes import shape_reasons
 from keepset.plan.withheld import withheld
 from keepset.run.reader import Reader
@@ -36,7 +37,7 @@ def can_resume(
     contract = contract or known.get(row.contract.name)
     if contract is None:
         return weigh([_unknown(row.contract)])
-    reasons = list(shape_reasons(row.contract, contract))
+    reasons = [*lease_reasons(services, row), *shape_reasons(row.contract, contract)]
     values: Mapping[str, Any] = {}
     codec = codec_of(contract)
     try:
@@ -54,6 +55,18 @@ def _unknown(stored: ContractRow) -> Reason:
         f"this process knows no contract {stored.name}, so nothing could be checked",
         "Pass it: store.can_resume(run_id, contract=State).",
     )
+
+
+def lease_reasons(services: Services, run: RunRow | None) -> Iterator[Reason]:
+    """Say that another execution works on a run, as far as is known.
+
+    Args:
+        services: The store's parts.
+        run: The run's row; None where it has none.
+    """
+    if run is None or run.lease is None or services.leases.is_gone(run.lease, searched=True):
+        return
+    yield reason_of(Resume.DRAIN, leased(run.key.run_id, run.lease))
 
 
 def value_reasons(

@@ -16,7 +16,7 @@ from keepset.errors import DecodeError, IntegrityError, NotFoundError
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.requests import Flow
 from keepset.run.hosted import Stored, Surface
-from keepset.store.resuming import reason_of, value_reasons
+from keepset.store.resuming import lease_reasons, reason_of, value_reasons
 from keepset.verdict.resume import Reason, ResumeReport, weigh
 from keepset.verdict.status import Resume
 
@@ -39,6 +39,8 @@ def can_resume(threads: Threads, config: Mapping[str, Any]) -> Flow[ResumeReport
     thread = threads.thread(to.thread)
     found: list[Reason] = []
     with thread.named(to.namespace):
+        there = yield from thread.reader.look()
+        found += lease_reasons(threads.services, there.run)
         todo = [to]
         while todo:
             at = todo.pop()

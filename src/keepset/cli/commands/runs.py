@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from keepset.cli import output
+from keepset.cli.leases import lease_data, lease_text
 from keepset.cli.options import open_store, store_options
 from keepset.cli.times import iso
 from keepset.verdict.status import Status
@@ -47,9 +48,11 @@ def command(store_url: str, tenant: str, limit: int, *, as_json: bool, **chosen:
         fitting = f" that fit --{' --'.join(asked)}" if asked else ""
         output.note(f"There are no runs of tenant {tenant}{fitting}.")
         return
+    leased = any(found.run.lease for found in shown)
+    columns = ("run", "contract", "epoch", "status", "last step", "checkpoints", "updated")
     output.table(
-        ("run", "contract", "epoch", "status", "last step", "checkpoints", "updated"),
-        [_row(run) for run in shown],
+        (*columns, "leased to") if leased else columns,
+        [(*_row(run), lease_text(run.run.lease)) if leased else _row(run) for run in shown],
         right="epoch checkpoints",
         whole="status updated",
     )
@@ -67,6 +70,7 @@ def _data(found: RunSummary) -> dict[str, object]:
         "step": found.step,
         "checkpoint": found.checkpoint,
         "checkpoints": found.checkpoints,
+        "lease": lease_data(found.run.lease),
         "created": iso(found.run.created),
         "updated": iso(found.updated),
     }

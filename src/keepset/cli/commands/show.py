@@ -9,6 +9,7 @@ import click
 
 from keepset.cli import look, output
 from keepset.cli.counts import counted
+from keepset.cli.leases import lease_data, lease_text
 from keepset.cli.lines import Lines, read_lines, short
 from keepset.cli.options import open_store, store_options
 from keepset.cli.render import MASKED, one_line
@@ -125,6 +126,7 @@ def _as_data(shown: Shown) -> dict[str, object]:
     return {
         "run": shown.run.key.run_id,
         "contract": {"name": contract.name, "epoch": contract.epoch},
+        "lease": lease_data(shown.run.lease),
         "checkpoint": {**_header(shown.checkpoint), "metadata": shown.metadata},
         "fields": shown.fields,
         "masked": shown.masked,
@@ -165,6 +167,8 @@ def _print(shown: Shown) -> None:
     version = f"epoch {contract.epoch}" if contract.epoch else "unversioned"
     output.text(f"run {output.one_row(shown.run.key.run_id)}")
     output.text(f"contract {output.one_row(contract.name)}, {version}")
+    if held := lease_text(shown.run.lease):
+        output.text(f"leased to {output.one_row(held)}")
     output.text(
         f"step {checkpoint.seq}{line}, {checkpoint.status}, {iso(checkpoint.at)},"
         f" {output.one_row(checkpoint.step)}\n"

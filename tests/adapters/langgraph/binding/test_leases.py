@@ -16,6 +16,7 @@ from langgraph.types import Command, interrupt
 import keepset as ks
 from keepset.errors import ConflictError
 from keepset.langgraph import KeepsetSaver
+from keepset.verdict.status import Resume
 from tests.adapters.langgraph.binding.stores import CONFIG, DURABILITIES
 
 EVERY = pytest.mark.parametrize("durability", DURABILITIES)
@@ -94,6 +95,8 @@ def test_who_resumes_what_another_one_works_on_is_refused_before_a_node_runs(
         with pytest.raises(ConflictError) as caught:
             calls(graph, None, durability=durability, later=later)
         assert graph.get_state(CONFIG).next == ("pay",), "who looks is not refused"
+        report = graph.checkpointer.can_resume(CONFIG)
+        assert (report.verdict, report.reasons[0].code) == (Resume.DRAIN, "run.leased")
         payment.go_on.set()
         first.join()
         assert (caught.value.code, payment.ran) == ("run.leased", ["ask", "pay", "send"])
