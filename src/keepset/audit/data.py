@@ -50,7 +50,8 @@ def as_data(audit: Audit) -> dict[str, Any]:
         "bytes_by_step": _points(tally.steps.points()),
         "response_metadata": dict(metadata(survey)),
         "imports": [
-            {"type": name, "count": count} for name, count in imported(survey).most_common()
+            {"type": name, "count": count}
+            for name, count in ([] if survey.is_ours else imported(survey).most_common())
         ],
         "repeats_exact": tally.repeats.is_exact,
         "measured": None if audit.measured is None else asdict(audit.measured),

@@ -9,6 +9,7 @@ from typing import Final
 from keepset.audit import traces
 from keepset.audit.finding import AuditFinding, Severity
 from keepset.audit.judging import Judged
+from keepset.audit.ours.told import of_ours
 from keepset.audit.seen import LEFTOVER
 from keepset.audit.survey import Survey
 from keepset.audit.tally import SpotTally
@@ -33,6 +34,7 @@ def findings(found: Survey, fields: Iterable[Judged]) -> list[AuditFinding]:
         *traces.of_runs(found),
         *traces.of_the_store(found),
         *traces.costs(found, fields),
+        *of_ours(found),
     ]
     return sorted(all_of_them, key=_rank)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from keepset.audit.ours.plain import withheld_kind
 from keepset.audit.places import is_hosts
 from keepset.audit.survey import Survey
 from keepset.audit.tally import OTHERS, FieldTally, SpotTally, Tally
@@ -107,7 +108,18 @@ def _codes(tally: FieldTally, using: str) -> list[str]:
         if code.startswith(_ANY) or count >= max(1.0, _HALF * tally.filled)
     ]
     codes += [reasons.BESIDE_IDS] if using else []
+    codes += _withheld(tally)
     return sorted(codes, key=reasons.rank)
+
+
+def _withheld(tally: FieldTally) -> list[str]:
+    """Give the kinds of secrets in whose place a marker stands as the value of a field."""
+    whole = tally.kinds.get("object", 0)
+    return [
+        kind
+        for kind, count in ((withheld_kind(name), n) for name, n in tally.types.items())
+        if reasons.is_secret(kind) and whole >= count >= max(1.0, _HALF * tally.filled)
+    ]
 
 
 def _verdict(tally: FieldTally, using: str, sources: tuple[str, ...], whole: Tally) -> FieldVerdict:
@@ -118,6 +130,8 @@ def _verdict(tally: FieldTally, using: str, sources: tuple[str, ...], whole: Tal
     if codes:
         code = codes[0]
         why = sentences.against(code, _entry(tally, using), tally.details.get(code, ""), mean)
+        if code in _withheld(tally):
+            why = f"a secret, which was withheld ({code})"
         return FieldVerdict(
             tally.field,
             keep=False,

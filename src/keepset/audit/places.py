@@ -12,7 +12,7 @@ _LONGEST: Final = 60
 _STAR: Final = "\ufffc"
 """Stands for a position until the path is written."""
 _UUID: Final = re.compile(r":[0-9a-f]{8}-[0-9a-f-]{27}")
-_HOSTS: Final = ("branch:", "join:", "__")
+_HOSTS: Final = ("branch:", "join:", "__", "langgraph#")
 
 
 def place(path: tuple[str | int, ...]) -> str:

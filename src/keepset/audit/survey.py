@@ -10,6 +10,8 @@ from keepset.audit.tally import RunsTally, Tally
 from keepset.readers.ports import Overview, RunFacts
 
 DAY: Final = 86_400
+OURS: Final = "keepset"
+"""What a reader of our own stores calls their kind."""
 AGES: Final = (
     ("under a day", 1),
     ("under a week", 7),
@@ -44,6 +46,11 @@ class Survey:
     now: float = 0.0
     few: tuple[RunFacts, ...] = ()
     is_done: bool = True
+
+    @property
+    def is_ours(self) -> bool:
+        """Tell whether the store is one of ours."""
+        return self.overview.kind == OURS
 
     @property
     def narrow(self) -> float:

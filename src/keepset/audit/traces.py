@@ -119,7 +119,7 @@ def of_the_store(found: Survey) -> Iterator[AuditFinding]:
             bytes=found.overview.free,
             is_counted=True,
         )
-    types = imported(found)
+    types = Counter[str]() if found.is_ours else imported(found)
     foreign = {name: n for name, n in types.items() if name.partition(".")[0] not in _KNOWN}
     if foreign:
         named = ", ".join(sorted(foreign, key=lambda name: -foreign[name])[:_NAMED])

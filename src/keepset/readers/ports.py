@@ -102,6 +102,7 @@ class Overview:
         runs: Runs.
         notes: What a person should know, such as tables that are missing.
         free: Bytes of deleted data that still lie in the store; 0 where that is not known.
+        unversioned: Names of contracts without a version number, where a store has contracts.
     """
 
     kind: str
@@ -111,6 +112,7 @@ class Overview:
     runs: int
     notes: tuple[str, ...] = field(default=())
     free: int = 0
+    unversioned: tuple[str, ...] = ()
 
 
 class Reader(Protocol):

@@ -39,6 +39,7 @@ def open_sqlite(
     durability: Durability = "full",
     timeout: float = TIMEOUT,
     readonly: bool = False,
+    still: bool = False,
 ) -> SQLiteBackend:
     """Open the store in a SQLite file; one that is not there yet is made.
 
@@ -50,6 +51,8 @@ def open_sqlite(
         readonly: Only look: the file has to be there, nothing in it is changed, and every write is
             refused with ``store.read-only``. SQLite itself may put an empty log and its index
             beside a file that nobody has open.
+        still: The caller has seen that the file has no log and looks again after each read; then
+            SQLite puts nothing beside it. It goes with `readonly`.
 
     Raises:
         UsageError: No file can have this path.
@@ -57,7 +60,7 @@ def open_sqlite(
         StoreError: The place cannot hold a store, or the file is not ours to write to.
         IntegrityError: The file is damaged.
     """
-    return SQLiteBackend(Place(locate(path), durability, timeout, readonly))
+    return SQLiteBackend(Place(locate(path), durability, timeout, readonly, still and readonly))
 
 
 def open_memory() -> SQLiteBackend:

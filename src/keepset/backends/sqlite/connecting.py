@@ -61,12 +61,14 @@ class Place:
         durability: What a loss of power may take.
         timeout: Seconds to wait for a lock of another process.
         readonly: Whether nothing is written: no row, no schema, no setting of the file.
+        still: Whether nobody writes the file and it has no log, so that nothing is put beside it.
     """
 
     path: Path | None
     durability: Durability
     timeout: float
     readonly: bool = False
+    still: bool = False
 
     def __str__(self) -> str:
         return "memory" if self.path is None else str(self.path)
@@ -167,7 +169,7 @@ def open_reader(place: Place) -> sqlite3.Connection:
 
 
 def _connect(place: Place) -> sqlite3.Connection:
-    mode = "ro" if place.readonly else "rw"
+    mode = "ro&immutable=1" if place.still else "ro" if place.readonly else "rw"
     target = ":memory:" if place.path is None else f"{place.path.as_uri()}?mode={mode}"
     try:
         with GATE.mine():

@@ -9,6 +9,7 @@ import click
 
 from keepset.audit.data import as_data
 from keepset.audit.detectors import detectors
+from keepset.audit.ours.opener import OurOpener, is_ours
 from keepset.audit.report import audited, weighed
 from keepset.audit.resuming import Keeping
 from keepset.audit.sampling import Plan
@@ -54,6 +55,7 @@ _COLUMNS: Final = ("table", "run", "step", "value")
 @click.option("--run", metavar="COLUMN", help="The column that says of which run a row is.")
 @click.option("--step", metavar="COLUMN", help="The column that orders the rows of a run.")
 @click.option("--value", metavar="COLUMN", help="The column with JSON, text or bytes.")
+@click.option("--tenant", help="Of a store of keepset's own: read the runs of this tenant alone.")
 @click.option("--sample", type=SAMPLE, metavar="N|P%", help="Read so many runs, by chance.")
 @click.option(
     "--all-below",
@@ -90,8 +92,8 @@ _COLUMNS: Final = ("table", "run", "step", "value")
 def command(place: str, *, as_json: bool, **given: Any) -> int:
     """Say what is in a store that does not belong there, and what it costs.
 
-    The store is that of another tool, or a file of JSON; it is only read, and nothing in it is
-    run. It is told by its content which tool wrote it.
+    The store is that of another tool or of keepset, or a file of JSON; it is only read, and nothing
+    in it is run. It is told by its content which tool wrote it.
     """
     plan = Plan(
         all_below=given["all_below"],
@@ -103,7 +105,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     with _opener(place, given).open(place) as reader, showing() as progress:
         found = _surveyed(reader, place, plan, progress.told, given)
         audit = audited(found)
-        if given["measure"]:
+        if given["measure"] and not found.is_ours:
             audit = weighed(audit, reader)
     _report(audit, _again(place, given), given, as_json=as_json)
     if audit.has_findings and audit.is_readable:
@@ -131,9 +133,17 @@ def _opener(place: str, given: dict[str, Any]) -> Opener:
     """Recognise a store, or take the table that was named.
 
     Raises:
-        UsageError: ``audit.columns`` where only some of the four were named.
+        UsageError: ``audit.columns`` where only some of the four were named; ``audit.tenant``.
     """
     columns = [given[name] for name in _COLUMNS]
+    if not any(columns) and is_ours(place):
+        return OurOpener(given["tenant"])
+    if given["tenant"] is not None:
+        raise UsageError(
+            f"{shown(place)} is no store of keepset's own: it has no tenants",
+            code="audit.tenant",
+            hint="Leave --tenant out.",
+        )
     if not any(columns):
         return recognise(place)
     if not all(columns):
@@ -163,7 +173,7 @@ def _report(audit: Audit, again: list[str], given: dict[str, Any], *, as_json: b
 def _again(place: str, given: dict[str, Any]) -> list[str]:
     """Give the words of the command line anew, without a password and without where it prints."""
     words = [*program.words(), "audit", shown(place)]
-    for name in _COLUMNS:
+    for name in (*_COLUMNS, "tenant"):
         words += [f"--{name}", given[name]] if given[name] else []
     if given["sample"]:
         words += ["--sample", str(given["sample"])]

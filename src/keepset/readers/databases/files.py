@@ -13,6 +13,7 @@ from typing import Final
 from keepset.errors import StoreError
 
 _MAGIC: Final = b"SQLite format 3\0"
+_HEAD: Final = 100  # bytes of the file's own header
 _WAL_AT: Final = 18  # the byte of the header that says how the file is written; 2 is with a log
 _WAL: Final = 2
 _BESIDE: Final = ("-wal", "-journal")
@@ -22,6 +23,17 @@ _TRIES: Final = 5
 def is_sqlite(path: Path) -> bool:
     """Tell whether a file begins as SQLite's do."""
     return _head(path).startswith(_MAGIC)
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Give the numbers that the application that made a file has put on it: its own, a version.
+
+    Both are 0 for what is no SQLite file.
+    """
+    head = _head(path)
+    if not head.startswith(_MAGIC) or len(head) < _HEAD:
+        return 0, 0
+    return int.from_bytes(head[68:72], "big"), int.from_bytes(head[60:64], "big")
 
 
 def is_wal(path: Path) -> bool:
@@ -38,7 +50,7 @@ def readable_here(path: Path) -> bool:
 def _head(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(len(_MAGIC) + 4)
+            return file.read(_HEAD)
     except OSError:
         return b""
 

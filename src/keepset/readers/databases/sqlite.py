@@ -81,6 +81,16 @@ class SqliteDatabase:
         self._connection = _connected(path, mode, self._original)
 
     @property
+    def path(self) -> Path:
+        """The file that is opened: the one that was named, or a copy of it."""
+        return self._path
+
+    @property
+    def is_still(self) -> bool:
+        """Whether it is read as one that nobody writes."""
+        return self._glance is not None
+
+    @property
     def dialect(self) -> Dialect:
         """SQLite's."""
         return "sqlite"

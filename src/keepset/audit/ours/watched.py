@@ -1,0 +1,64 @@
+"""A store of ours as an audit opens it: to look at, with nothing left beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from keepset.backends.sqlite import SQLiteBackend, open_sqlite
+from keepset.errors import KeepsetError
+from keepset.plan.requests import Read
+from keepset.readers.databases.files import Glance
+
+R = TypeVar("R")
+
+
+class Watched:
+    """Executes reads on a store; where somebody begins to write to it, with the log of the writer.
+
+    SQLite would leave a log and its index beside a file that nobody has open. So such a file is
+    opened as one that does not change, and looked at after each read.
+
+    Args:
+        path: The database.
+        is_still: Whether it has no log, so that nobody seems to write it.
+    """
+
+    def __init__(self, path: Path, *, is_still: bool) -> None:
+        """Open it.
+
+        Raises:
+            KeepsetError: It cannot be opened, or is of a newer keepset.
+        """
+        self._path = path
+        self._glance = Glance(path) if is_still else None
+        self._backend = self._opened(is_still=is_still)
+
+    def _opened(self, *, is_still: bool) -> SQLiteBackend:
+        return open_sqlite(self._path, readonly=True, still=is_still)
+
+    def execute(self, plan: Read[R]) -> R:
+        """Execute a read; what it gives is of one moment.
+
+        Raises:
+            KeepsetError: What the plan, or SQLite, raises.
+        """
+        try:
+            found = self._backend.execute(plan)
+        except KeepsetError:
+            if not self._is_written():
+                raise
+        else:
+            if not self._is_written():
+                return found
+        self._backend.close()
+        self._glance = None
+        self._backend = self._opened(is_still=False)
+        return self._backend.execute(plan)
+
+    def _is_written(self) -> bool:
+        return self._glance is not None and self._glance.has_changed()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._backend.close()

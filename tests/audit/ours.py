@@ -1,0 +1,62 @@
+"""Stores of ours for the tests of an audit, as programs of every habit write them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import keepset as ks
+from keepset.langgraph import KeepsetSaver
+from tests.audit import naive
+
+
+@dataclass
+class Item:
+    """A class that an audit does not know."""
+
+    name: str
+    note: str
+
+
+class Chat(TypedDict, total=False):
+    question: str
+    api_key: str
+    log: Annotated[list[Any], ks.Keep()]
+    notes: Annotated[dict[str, str], ks.Keep()]
+    items: Annotated[list[Item], ks.Keep()]
+    owner: Annotated[str, ks.Keep(secrets="allow")]
+
+
+@ks.contract(name="talk", epoch=1)
+@dataclass
+class Versioned:
+    a: str
+
+
+def url(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+def observed(folder: Path, runs: int = 2) -> Path:
+    """What a graph stores that keeps all that it has, where keepset only watches."""
+    path = folder / "observed.db"
+    with ks.open(url(path), mode="observe") as store:
+        saver = KeepsetSaver(store, metadata_keys=("openai_api_key",))
+        naive.fill(saver, runs=runs, fails=True)
+    return path
+
+
+def protected(folder: Path) -> Path:
+    """A run whose key was withheld, with a log that grew, and an object of a class."""
+    path = folder / "protected.db"
+    with ks.open(url(path)) as store:
+        run = store.run(Chat, "ticket")
+        state = Chat(question="Why?", api_key=naive.KEY, log=[], notes={}, items=[])
+        for number in range(40):
+            state["log"] = [*state["log"], {"text": f"line {number}"}]
+            state["notes"] = {**state["notes"], f"note-{number}": "x" * 50}
+            state["items"] = [Item("lamp", f"bought {number}")]
+            run.save(f"step {number}", state)
+        run.save("end", state, status="done", metadata={"model": "m-1"})
+    return path
