@@ -13,7 +13,7 @@ RUNTIME = "__pregel_runtime"
 """What the configurable of a run of a graph has, and that of a look at its state has not."""
 
 _REPLAY = "__pregel_replay_state"
-_ALLOWED = ("run_id",)
+ALLOWED = ("run_id",)
 """What is taken over from a config into a checkpoint's metadata; the thread's id is the run's."""
 
 
@@ -78,7 +78,7 @@ def told(config: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for source in (config.get("metadata"), config.get("configurable")):
-        for name in (*_ALLOWED, *keys):
+        for name in (*ALLOWED, *keys):
             if source and name in source and name not in found:
                 found[name] = source[name]
     return found

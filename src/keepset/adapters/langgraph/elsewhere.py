@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
-from keepset.adapters.langgraph.address import told
+from keepset.adapters.langgraph.address import ALLOWED, told
 from keepset.adapters.langgraph.admitting import Admission
 from keepset.adapters.langgraph.checkpoints import (
     SPECIAL,
@@ -40,7 +40,100 @@ _SAID: Final = ("source", "step", "parents", "counters_since_delta_snapshot")
 _UNKNOWN: Final = -1
 
 
-class Fallback:
+class Conversion:
+    """What becomes of a checkpoint of another saver.
+
+    Attributes:
+        names: The keys of its metadata that are of use.
+    """
+
+    def __init__(self, keys: Collection[str] = ()) -> None:
+        """Take the keys of its metadata that are taken over beside LangGraph's own."""
+        self._keys = frozenset(keys)
+        self.names = (*_SAID, *ALLOWED, *sorted(self._keys))
+
+    def stored(self, found: CheckpointTuple, surface: Surface) -> Stored:
+        """Give a checkpoint as if it had been stored here, but for secrets, which stay.
+
+        Raises:
+            PolicyError: A rule cannot be applied to it.
+        """
+        step, _ = self.step(found, parent_of(found), surface)
+        own = step.header
+        header = StepRow(
+            seq=0,
+            checkpoint=own.checkpoint,
+            parent=step.parent,
+            name=own.name,
+            status=own.status,
+            at=own.at,
+            metadata=own.metadata,
+            changes=b"",
+            digest=b"",
+        )
+        writes = [
+            PendingWrite(task, "", place, channel, value)
+            for task, written in self.writes(found, surface).items()
+            for place, (channel, value) in enumerate(written)
+        ]
+        line = LineRow(_UNKNOWN, step.namespace, 0, None, 0, 0)
+        kept = project(surface.contract, step.values, surface.guard.codec)
+        return Stored(line, header, kept, writes)
+
+    def step(
+        self, found: CheckpointTuple, parent: str, surface: Surface
+    ) -> tuple[HostStep, list[Finding]]:
+        """Give a checkpoint as it is stored here after its parent, and what its metadata hold.
+
+        Raises:
+            PolicyError: A rule cannot be applied to it, or its metadata are refused.
+        """
+        namespace = str(found.config["configurable"].get("checkpoint_ns") or "")
+        packed, findings = pack_metadata(surface.guard, self.said(found))
+        header = Header(
+            found.checkpoint["id"],
+            STEP + source_of(found.metadata, surface.services.scanner),
+            status_of(found.checkpoint["channel_values"]),
+            _time(found, surface),
+            packed,
+        )
+        values = self._values(found, surface)
+        return HostStep(namespace, parent, header, values, follows=False), findings
+
+    def writes(self, found: CheckpointTuple, surface: Surface) -> dict[str, list[tuple[str, Any]]]:
+        """Give the pending writes of a checkpoint by their tasks, in order."""
+        admission = Admission(surface.contract, {})
+        tasks: dict[str, list[tuple[str, Any]]] = {}
+        for task, channel, value in found.pending_writes or ():
+            admitted = admission.writes([(channel, as_text(channel, value))])
+            tasks.setdefault(task, []).extend(admitted)
+        # A write has its place among those of its task, but for LangGraph's own ones.
+        return {
+            task: sorted(written, key=lambda one: one[0] in SPECIAL)
+            for task, written in tasks.items()
+        }
+
+    def _values(self, found: CheckpointTuple, surface: Surface) -> dict[str, Any]:
+        """Give the fields of a checkpoint, as they enter a state here.
+
+        Raises:
+            PolicyError: A rule cannot be applied to one of them.
+        """
+        admission = Admission(surface.contract, {})
+        admitted = dict(admission.writes(list(fields_of(found.checkpoint).items())))
+        if START in admitted:
+            admitted[START] = admission.input(admitted[START])
+        return {name: left_out(surface.contract, name, one) for name, one in admitted.items()}
+
+    def said(self, found: CheckpointTuple) -> dict[str, Any]:
+        """Give what is taken over of a checkpoint's metadata."""
+        metadata: Mapping[str, Any] = found.metadata or {}
+        own = {name: metadata[name] for name in _SAID if name in metadata}
+        asked = told({"metadata": metadata}, self._keys)
+        return {**asked, **own, **small_parts(found.checkpoint)}
+
+
+class Fallback(Conversion):
     """A saver that is only read, but for deletions.
 
     Its plain methods are called, on a thread of their own where an event loop asks. A saver that
@@ -64,14 +157,12 @@ class Fallback:
                 hint="Pass the saver that the threads lie in: fallback=PostgresSaver(…). One that "
                 "`from_conn_string` gives is used inside its `with` block.",
             )
+        super().__init__(keys)
         self._saver: BaseCheckpointSaver[Any] = saver
-        self._keys = frozenset(keys)
 
     def allowing(self, classes: Collection[tuple[str, ...]]) -> Fallback:
         """Give the same, where the saver may read instances of some more classes."""
         return Fallback(self._saver.with_allowlist(classes), self._keys)
-
-    # --- what it holds ----------------------------------------------------------------------------
 
     def get(self, config: Mapping[str, Any]) -> Flow[CheckpointTuple | None]:
         """Read the checkpoint that a config names, or the newest of its namespace."""
@@ -165,88 +256,6 @@ class Fallback:
 
         ask.__qualname__ = f"{cls.__qualname__}.{method}"  # an error says it
         return Call(ask)
-
-    # --- what becomes of it -----------------------------------------------------------------------
-
-    def stored(self, found: CheckpointTuple, surface: Surface) -> Stored:
-        """Give a checkpoint as if it had been stored here, but for secrets, which stay.
-
-        Raises:
-            PolicyError: A rule cannot be applied to it.
-        """
-        step, _ = self.step(found, parent_of(found), surface)
-        own = step.header
-        header = StepRow(
-            seq=0,
-            checkpoint=own.checkpoint,
-            parent=step.parent,
-            name=own.name,
-            status=own.status,
-            at=own.at,
-            metadata=own.metadata,
-            changes=b"",
-            digest=b"",
-        )
-        writes = [
-            PendingWrite(task, "", place, channel, value)
-            for task, written in self.writes(found, surface).items()
-            for place, (channel, value) in enumerate(written)
-        ]
-        line = LineRow(_UNKNOWN, step.namespace, 0, None, 0, 0)
-        kept = project(surface.contract, step.values, surface.guard.codec)
-        return Stored(line, header, kept, writes)
-
-    def step(
-        self, found: CheckpointTuple, parent: str, surface: Surface
-    ) -> tuple[HostStep, list[Finding]]:
-        """Give a checkpoint as it is stored here after its parent, and what its metadata hold.
-
-        Raises:
-            PolicyError: A rule cannot be applied to it, or its metadata are refused.
-        """
-        namespace = str(found.config["configurable"].get("checkpoint_ns") or "")
-        packed, findings = pack_metadata(surface.guard, self._said(found))
-        header = Header(
-            found.checkpoint["id"],
-            STEP + source_of(found.metadata, surface.services.scanner),
-            status_of(found.checkpoint["channel_values"]),
-            _time(found, surface),
-            packed,
-        )
-        values = self._values(found, surface)
-        return HostStep(namespace, parent, header, values, follows=False), findings
-
-    def writes(self, found: CheckpointTuple, surface: Surface) -> dict[str, list[tuple[str, Any]]]:
-        """Give the pending writes of a checkpoint by their tasks, in order."""
-        admission = Admission(surface.contract, {})
-        tasks: dict[str, list[tuple[str, Any]]] = {}
-        for task, channel, value in found.pending_writes or ():
-            admitted = admission.writes([(channel, as_text(channel, value))])
-            tasks.setdefault(task, []).extend(admitted)
-        # A write has its place among those of its task, but for LangGraph's own ones.
-        return {
-            task: sorted(written, key=lambda one: one[0] in SPECIAL)
-            for task, written in tasks.items()
-        }
-
-    def _values(self, found: CheckpointTuple, surface: Surface) -> dict[str, Any]:
-        """Give the fields of a checkpoint, as they enter a state here.
-
-        Raises:
-            PolicyError: A rule cannot be applied to one of them.
-        """
-        admission = Admission(surface.contract, {})
-        admitted = dict(admission.writes(list(fields_of(found.checkpoint).items())))
-        if START in admitted:
-            admitted[START] = admission.input(admitted[START])
-        return {name: left_out(surface.contract, name, one) for name, one in admitted.items()}
-
-    def _said(self, found: CheckpointTuple) -> dict[str, Any]:
-        """Give what is taken over of a checkpoint's metadata."""
-        metadata: Mapping[str, Any] = found.metadata or {}
-        own = {name: metadata[name] for name in _SAID if name in metadata}
-        asked = told({"metadata": metadata}, self._keys)
-        return {**asked, **own, **small_parts(found.checkpoint)}
 
 
 def parent_of(found: CheckpointTuple) -> str:
