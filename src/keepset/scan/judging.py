@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 
 from keepset.scan.below import promised_above
+from keepset.scan.binary import readable
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.names import Promise, credential
@@ -84,6 +85,13 @@ class Judge:
         text = SEPARATOR.join(keys)
         if len(text) >= SHORTEST:
             self._add(text, Entry(text, parent, None, None, False, keys))  # noqa: FBT003 - in the hot path
+
+    def is_clean(self, data: bytes) -> bool:
+        """Tell whether bytes that are no text hold no secret, by what can be read in them."""
+        text = readable(data).decode("latin-1")
+        if self._known.find(data.decode("latin-1"), text):
+            return False
+        return next(matches(text, self._known), None) is None
 
     def flush(self) -> None:
         """Look at all texts taken in so far."""

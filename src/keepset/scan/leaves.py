@@ -9,11 +9,13 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from keepset.scan.atoms import ATOMS, atom_text, cell_texts, key_texts
+from keepset.scan.binary import is_binary
 from keepset.scan.finding import Finding, Path
 from keepset.scan.handles import handle_type, type_name
 from keepset.scan.judging import Entry, Judge
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.labels import entry, pair
+from keepset.scan.names import credential
 from keepset.scan.places import Places
 from keepset.scan.plain import BEGINS_A_PATH, LEAST
 from keepset.scan.reasons import (
@@ -172,7 +174,7 @@ class Leaves(Walk):
         elif sort is _Sort.TEXT:
             self.text(str.__str__(value), path, None, name, above)
         elif sort is _Sort.BYTES:
-            self.text(bytes(value).decode("latin-1"), path, None, name, above)
+            self._bytes(bytes(value), path, name, above)
         elif sort is _Sort.PATH:
             self._whole(str(value), path)
             self._place(str(value), path, None)
@@ -180,6 +182,11 @@ class Leaves(Walk):
             self._table(value, path, name)
         elif sort is _Sort.ATOM:
             self._whole(atom_text(value) or "", path)
+
+    def _bytes(self, data: bytes, path: Path, name: str, above: str) -> None:
+        named = above or credential(name)
+        if named or not is_binary(data) or not self._judge.is_clean(data):
+            self.text(data.decode("latin-1"), path, None, name, above)
 
     def _whole(self, text: str, path: Path) -> None:
         if len(text) >= SHORTEST:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -230,3 +232,22 @@ def test_a_name_that_is_no_plan_is_refused(tmp_path: Path) -> None:
         backend.execute(Plan[None]())
     assert caught.value.code == "plan.unknown"
     backend.close()
+
+
+def test_what_was_stored_is_not_kept_by_the_writer(group: Group) -> None:
+    class Held:
+        """Stands for a large value on its way to the store."""
+
+    held = Held()
+    gone = weakref.ref(held)
+    done = group.writer.submit(partial(_with, held))
+    del held
+    group.release()
+    done.result(10)
+    group.marks()  # by the same thread, so that it has come round again
+    assert gone() is None
+
+
+def _with(held: object, connection: sqlite3.Connection) -> int:
+    del held
+    return connection.total_changes

@@ -192,18 +192,21 @@ class Writer:
             return  # an interrupt made it look as if the first thread had not started
         ending = False
         while not ending or self._erasure.waited_for:
-            taken = self._take()
-            ending = ending or None in taken
-            GATE.wait()
-            jobs = [job for job in taken if job]
-            self._busy = True
-            with self._turn:
-                if jobs:
-                    self._perform(jobs)
-                self._erase()
-            self._busy = False
+            ending = self._work_through(self._take()) or ending
         with self._turn:
             self._disconnect()
+
+    def _work_through(self, taken: Sequence[Job | None]) -> bool:
+        """Do what was taken, and forget it; tell whether it is the end."""
+        GATE.wait()
+        jobs = [job for job in taken if job]
+        self._busy = True
+        with self._turn:
+            if jobs:
+                self._perform(jobs)
+            self._erase()
+        self._busy = False
+        return None in taken
 
     def _take(self) -> list[Job | None]:
         """Wait for work, or until it is time to clean the log; nothing follows a None."""
