@@ -44,11 +44,11 @@ def test_noise_holds_nothing(scanner: Scanner) -> None:
 
 
 def test_a_registered_value_is_found_in_a_file_whatever_its_bytes_are() -> None:
-    value = noise(24, 7)
+    value = b"\xff" + noise(24, 7) + b"\xfe"
     known = KnownValues({"vault:key": value})
     data = noise(6000) + value + b"\0" + noise(6000, 2)
     (finding,) = look(Scanner(known, ()), data)
-    assert (finding.kind, finding.span) == ("secret.value", (6000, 6024))
+    assert (finding.kind, finding.span) == ("secret.value", (6000, 6026))
 
 
 def test_a_password_in_a_file_may_be_of_any_alphabet(scanner: Scanner) -> None:
