@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import io
-from contextlib import redirect_stdout
+import sqlite3
+from contextlib import closing, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
 
 import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.message import add_messages
 
 from keepset.audit.report import Audit
 from keepset.cli.audit.report import print_report
 from tests.audit import naive
 from tests.audit.memory import MemoryReader
 from tests.audit.test_survey import Rows, audit, state
+from tests.cli.terminal import on_a_terminal, say
 
 AGAIN = ("keepset", "audit", "check points.sqlite")
 
@@ -21,10 +30,10 @@ def found() -> Audit:
     return audit(MemoryReader(naive.saver(fails=True)))
 
 
-def printed(one: Audit) -> list[str]:
+def printed(one: Audit, *, every: bool = False) -> list[str]:
     out = io.StringIO()
     with redirect_stdout(out):
-        print_report(one, AGAIN)
+        print_report(one, AGAIN, every=every)
     return out.getvalue().splitlines()
 
 
@@ -51,8 +60,11 @@ def test_the_verdicts_read_as_those_of_the_demo(found: Audit) -> None:
 def test_a_report_fits_on_a_screen_however_many_fields_there_are() -> None:
     rows = [state("a", 0, f"field_{number}", naive.KEY) for number in range(100)]
     lines = printed(audit(Rows(*rows)))
-    assert len(lines) <= 40
-    assert sum("more: --json" in line for line in lines) == 2
+    assert len(lines) <= 30
+    (secrets,) = [line for line in lines if line.startswith("a secret (")]
+    assert "state: field_0 and 99 more places" in secrets
+    assert any(line == "… and 91 more fields: --all" for line in lines)
+    assert sum("field_" in line for line in printed(audit(Rows(*rows)), every=True)) == 200
 
 
 def test_no_value_of_the_store_is_printed(found: Audit) -> None:
@@ -65,3 +77,83 @@ def test_no_value_of_the_store_is_printed(found: Audit) -> None:
 def test_a_name_that_would_be_obeyed_by_a_terminal_is_escaped() -> None:
     text = "\n".join(printed(audit(Rows(state("a", 0, "x\x1b[2Jy", naive.KEY)))))
     assert "\x1b" not in text
+
+
+@dataclass
+class Ours:
+    """A class that a load imports."""
+
+    name: str
+
+
+def laden(path: Path) -> None:
+    """A store of eight fields with nearly all that an audit finds."""
+
+    class State(TypedDict, total=False):
+        question: str
+        doc_ids: list[str]
+        docs: list[dict[str, str]]
+        db: str
+        api_key: str
+        notes: dict[str, Any]
+        workdir: str
+        messages: Annotated[list[Any], add_messages]
+
+    def work(_: State) -> State:
+        ids = [f"doc-{number}" for number in range(40)]
+        answer = AIMessage("An answer.", response_metadata={"headers": {"x": "y" * 30_000}})
+        return {
+            "doc_ids": ids,
+            "docs": [{"id": one, "text": f"{one} " + "of the document " * 30} for one in ids],
+            "db": "<sqlite3.Connection object at 0x7f3a2b1c4d50>",
+            "api_key": naive.KEY,
+            "notes": {"item": Ours("lamp"), **{f"of_{c}": naive.KEY for c in "abcdefghijklmn"}},
+            "workdir": naive.WORKDIR,
+            "messages": [answer],
+        }
+
+    builder: Any = StateGraph(State)
+    builder.add_node("work", work)
+    builder.add_node("rest", lambda _: {"question": "again?"})
+    builder.add_node("fail", lambda _: dict[str, str]()[naive.KEY])  # its error quotes the key
+    builder.add_edge(START, "work")
+    builder.add_edge("work", "rest")
+    builder.add_edge("rest", "fail")
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        graph = builder.compile(checkpointer=saver)
+        for number in range(6):
+            with pytest.raises(KeyError):
+                graph.invoke(
+                    {"question": "why?"}, {"configurable": {"thread_id": f"ticket-{number}"}}
+                )
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("delete from checkpoints where thread_id = 'ticket-1'")
+        connection.execute(
+            "update writes set value = x'c1ff' where thread_id = 'ticket-2' and channel = 'docs'"
+        )
+        connection.commit()
+
+
+def test_a_store_with_nearly_all_that_can_be_found_fits_on_a_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("checkpoints.sqlite")
+    laden(path)
+    written = on_a_terminal("audit", path, columns=100, NO_COLOR="1")
+    lines = written[written.index(str(path)) :].splitlines()
+    assert len(lines) <= 30
+    assert all(len(line) <= 100 for line in lines)
+    text = "\n".join(lines)
+    assert "a secret (" in text
+    assert "more places" in text
+    assert "the text of an object (sqlite3.Connection)" in text
+    assert "not to be read" in text
+    assert "rows of writes that belong" in text
+    assert "path.temporary" in text
+    assert "of it deleted" in text
+    assert "unfinished" in text
+    assert lines[-2].startswith("Next: ")
+    every = say("audit", path, "--all").out
+    assert "notes.of_n" in every
+    assert "… and" not in every

@@ -10,46 +10,48 @@ from rich.text import Text
 
 from keepset.cli import output
 from keepset.cli.audit import sentences
+from keepset.cli.audit.folding import Row, rows
 from keepset.cli.output import one_row
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import OverflowMethod, RenderableType
 
-    from keepset.audit.finding import AuditFinding
+    from keepset.audit.judging import Judged
     from keepset.audit.report import Audit
 
-MOST_FINDINGS: Final = 8
+MOST_FINDINGS: Final = 7
 MOST_FIELDS: Final = 9
+_MOST_SURFACES: Final = 3
+_MOST_CODES: Final = 3
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "advice": "cyan"}
 
 
-def print_report(audit: Audit, again: Sequence[str]) -> None:
+def print_report(audit: Audit, again: Sequence[str], *, every: bool = False) -> None:
     """Print an audit.
 
     Args:
         audit: What was found.
         again: The words of the command line that it came from.
+        every: Whether each place and each field has a row, and rows are broken where they are
+            long; else the worst are told, on one screen.
     """
-    output.show(*_parts(audit, again))
+    output.show(*_parts(audit, again, every=every))
 
 
-def _parts(audit: Audit, again: Sequence[str]) -> Iterator[RenderableType]:
-    yield Text(one_row(sentences.headline(audit)), style="bold", overflow="fold")
-    yield Text(f"{sentences.verdict(audit)} ({sentences.looked(audit)})", overflow="fold")
-    for line in (sentences.unfinished(audit), sentences.weights(audit)):
-        yield Text(one_row(line), overflow="fold")
-    for note in audit.survey.overview.notes:
-        yield Text(one_row(note), style="dim", overflow="fold")
-    if audit.findings:
-        groups = sentences.grouped(audit.findings)
+def _parts(audit: Audit, again: Sequence[str], *, every: bool) -> Iterator[RenderableType]:
+    yield from _head(audit, every=every)
+    shown, left = rows(audit.findings, None if every else MOST_FINDINGS)
+    if shown:
         yield Text()
-        yield _findings(audit, groups)
-        yield from _more(len(groups) - MOST_FINDINGS)
-    if audit.fields:
+        yield _findings(audit, shown, every=every)
+        yield from _left(left)
+    fields = audit.fields if every else audit.fields[:MOST_FIELDS]
+    if fields:
         yield Text()
-        yield _fields(audit)
-        yield from _more(len(audit.fields) - MOST_FIELDS)
-    yield Text()
+        yield _all_of(audit, fields) if every else _in_short(audit, fields)
+        more = len(audit.fields) - len(fields)
+        if more:
+            yield Text(f"… and {more:,} more fields: --all", style="dim")
     yield Text(one_row(sentences.cost(audit)), overflow="fold")
     if said := sentences.in_keepset(audit):
         yield Text(said, overflow="fold")
@@ -59,44 +61,82 @@ def _parts(audit: Audit, again: Sequence[str]) -> Iterator[RenderableType]:
         yield Text(f"      {one_row(line)}", overflow="fold")
 
 
-def _more(number: int) -> Iterator[Text]:
-    if number > 0:
-        yield Text(f"… and {number:,} more: --json and --html have all", style="dim")
+def _head(audit: Audit, *, every: bool) -> Iterator[Text]:
+    yield Text(one_row(sentences.headline(audit)), style="bold", overflow="fold")
+    yield Text(f"{sentences.verdict(audit)} ({sentences.looked(audit)})", overflow="fold")
+    if audit.survey.tally.runs.runs:
+        yield Text(one_row(sentences.unfinished(audit)), overflow="fold")
+    if said := sentences.ages(audit):
+        yield Text(said, overflow="fold")
+    yield Text(sentences.weights(audit, None if every else _MOST_SURFACES), overflow="fold")
+    if notes := audit.survey.overview.notes:
+        yield Text(one_row(" ".join(notes)), style="dim", overflow="fold")
 
 
-def _findings(audit: Audit, groups: list[list[AuditFinding]]) -> Table:
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("what does not belong", overflow="fold", ratio=3)
-    grid.add_column("where", overflow="fold", ratio=2)
-    grid.add_column("times", justify="right", no_wrap=True)
-    grid.add_column("runs", justify="right", no_wrap=True)
-    grid.add_column("bytes", justify="right", no_wrap=True)
-    for several in groups[:MOST_FINDINGS]:
-        one = several[0]
+def _left(left: Sequence[Row]) -> Iterator[Text]:
+    """Name what has no row of its own: it is no error."""
+    if not left:
+        return
+    codes = list(dict.fromkeys(row.findings[0].code for row in left))
+    more = f" and {len(codes) - _MOST_CODES} more" if len(codes) > _MOST_CODES else ""
+    said = f"… and {len(left):,} more (--all): {', '.join(codes[:_MOST_CODES])}{more}"
+    yield Text(said, style="dim")
+
+
+def _findings(audit: Audit, shown: Sequence[Row], *, every: bool) -> Table:
+    grid = _grid("what does not belong", "where", right=("times", "runs", "bytes"))
+    for row in shown:
         grid.add_row(
-            Text(one_row(one.message), style=_STYLES[one.severity]),
-            Text(one_row(sentences.where(several))),
-            *(Text(one) for one in sentences.figures(audit, several)),
+            _cell(row.message, _STYLES[row.severity], every=every),
+            _cell(row.where, every=every),
+            *(Text(one) for one in sentences.figures(audit, row.findings)),
         )
     return grid
 
 
-def _fields(audit: Audit) -> Table:
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("field", overflow="fold")
-    grid.add_column("keep", no_wrap=True)
-    grid.add_column("why", overflow="fold", ratio=3)
-    grid.add_column("bytes", justify="right", no_wrap=True)
-    grid.add_column("share", justify="right", no_wrap=True)
-    grid.add_column("how", overflow="fold", ratio=1)
-    for one in audit.fields[:MOST_FIELDS]:
-        keep = "yes" if one.verdict.keep else "no"
-        grid.add_row(
-            Text(one_row(one.name)),
-            Text(keep, style=output.KEEP_COLOURS[keep]),
-            Text(one_row(one.verdict.why)),
-            Text(sentences.weight(audit, one)),
-            Text(sentences.share(audit, one)),
-            Text(sentences.habits(one)),
-        )
+def _in_short(audit: Audit, fields: Sequence[Judged]) -> Table:
+    """Give fields with their figures in columns, a row each."""
+    grid = _grid("field", "keep", "why", right=("bytes", "share", "same", "a step", "again"), gap=1)
+    for one in fields:
+        figures = sentences.measures(audit, one)
+        grid.add_row(*_begin(one, every=False), *(Text(cell) for cell in figures))
     return grid
+
+
+def _all_of(audit: Audit, fields: Sequence[Judged]) -> Table:
+    """Give fields with what is said of each, in as many rows as it takes."""
+    grid = _grid("field", "keep", "why", right=("bytes", "share"))
+    grid.add_column("how", overflow="fold")
+    for one in fields:
+        size, share = sentences.weight(audit, one), sentences.share(audit, one)
+        habits = sentences.habits(one)
+        grid.add_row(*_begin(one, every=True), Text(size), Text(share), Text(habits))
+    return grid
+
+
+def _begin(one: Judged, *, every: bool) -> tuple[Text, Text, Text]:
+    keep = "yes" if one.verdict.keep else "no"
+    style = output.KEEP_COLOURS[keep]
+    return (
+        _cell(one.name, every=every),
+        Text(keep, style=style),
+        _cell(one.verdict.why, every=every),
+    )
+
+
+def _grid(*left: str, right: Sequence[str], gap: int = 2) -> Table:
+    """Make a table; where there is no room, the columns on the left are made narrower."""
+    grid = Table(
+        box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0), collapse_padding=True
+    )
+    for heading in left:
+        grid.add_column(heading, overflow="fold", no_wrap=heading == "keep")
+    for heading in right:
+        grid.add_column(heading, justify="right", no_wrap=True)
+    return grid
+
+
+def _cell(text: str, style: str = "", *, every: bool) -> Text:
+    """Make a cell of text, which is cut where there is no room unless all is to be shown."""
+    overflow: OverflowMethod = "fold" if every else "ellipsis"
+    return Text(one_row(text), style=style, no_wrap=not every, overflow=overflow)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from keepset.audit.finding import AuditFinding
@@ -11,7 +11,7 @@ from keepset.audit.intervals import Estimate
 from keepset.audit.judging import Judged
 from keepset.audit.reckoned import reckoned
 from keepset.audit.report import Audit
-from keepset.audit.survey import DAY
+from keepset.audit.survey import AGES, DAY, OLDER
 from keepset.cli.counts import counted
 from keepset.cli.times import iso
 from keepset.verdict.sentences import size
@@ -37,6 +37,7 @@ def headline(audit: Audit) -> str:
     """Say what the store is, and how much is in it."""
     overview, runs = audit.survey.overview, audit.survey.tally.runs
     weight = f", {size(overview.size)}" if overview.size else ""
+    weight += f" ({size(overview.free)} of it deleted)" if overview.free else ""
     return (
         f"{audit.survey.place}: {overview.kind}{weight}, {counted(runs.runs, 'run')}, "
         f"{counted(runs.checkpoints, 'checkpoint')}"
@@ -53,6 +54,8 @@ def verdict(audit: Audit) -> str:
         f"{advice:,} advice" if advice else "",
     ]
     said = ", ".join(part for part in parts if part)
+    if not said and not audit.survey.tally.runs.runs and audit.is_complete:
+        return "Clean: there is no run in it"
     if audit.is_complete:
         return said or "Clean: everything was read, and all of it belongs there"
     return said or "Nothing was found in what was read"
@@ -113,15 +116,34 @@ def unfinished(audit: Audit) -> str:
     )
 
 
-def weights(audit: Audit) -> str:
-    """Say how many bytes lie where: by surface, and what was deleted."""
-    tally, free = audit.survey.tally, audit.survey.overview.free
+def ages(audit: Audit) -> str:
+    """Say how long ago runs were last written to; empty where no store says it."""
+    found = audit.survey.tally.runs.ages
+    named = [(found[age][0], age) for age in (*(name for name, _ in AGES), OLDER) if age in found]
+    said = ", ".join(f"{number:,} {_ago(age)}" for number, age in named)
+    return f"Last written to: {said}." if said else ""
+
+
+def _ago(age: str) -> str:
+    return f"{age} ago" if age != OLDER else "a year ago and more"
+
+
+def weights(audit: Audit, most: int | None = None) -> str:
+    """Say how many bytes lie where, by surface.
+
+    Args:
+        audit: What was found.
+        most: So many surfaces are named; None for all.
+    """
+    tally = audit.survey.tally
     surfaces = sorted(tally.value_bytes.items(), key=lambda one: -one[1])
     said = ", ".join(f"{SURFACES.get(name, name)} {size(count)}" for name, count in surfaces)
+    if most is not None and len(surfaces) > most:
+        rest = sum(count for _, count in surfaces[most:])
+        surfaces = [*surfaces[:most], ("others", rest)]
     total = sum(tally.value_bytes.values())
-    deleted = f"; {size(free)} of the file is deleted data" if free else ""
     read = "Values" if audit.survey.tally.is_whole else "Values that were read"
-    return f"{read}: {size(total)} ({said}){deleted}." if total else f"{read}: none{deleted}."
+    return f"{read}: {size(total)} ({said})." if total else f"{read}: none."
 
 
 def share(audit: Audit, one: Judged, digits: int = 0) -> str:
@@ -138,15 +160,6 @@ def weight(audit: Audit, one: Judged) -> str:
     """Write the bytes of a field in all runs, with its interval where a sample was read."""
     figure = audit.bytes_of(one)
     return between(figure, one.tally.bytes, size)
-
-
-def grouped(found: Iterable[AuditFinding]) -> list[list[AuditFinding]]:
-    """Put together what is the same thing at the same place on several surfaces."""
-    groups: dict[tuple[str, ...], list[AuditFinding]] = {}
-    for one in found:
-        key = one.severity, one.code, one.message, one.place or one.surface
-        groups.setdefault(key, []).append(one)
-    return list(groups.values())
 
 
 def where(several: Sequence[AuditFinding]) -> str:
@@ -213,10 +226,10 @@ def in_keepset(audit: Audit) -> str:
     less = ""
     if any(not one.verdict.keep for one in audit.fields):
         times = _times(found.theirs, found.kept)
-        less = f", and {size(found.kept)} there without what does not belong{times}"
+        less = f", {size(found.kept)} without what does not belong{times}"
     return (
-        f"The state of {few} takes {size(found.theirs)} here, {size(found.ours)} in keepset"
-        f"{_times(found.theirs, found.ours)}{less}: measured by writing it{refused}."
+        f"Measured: the state of {few} takes {size(found.theirs)} here; in keepset "
+        f"{size(found.ours)}{_times(found.theirs, found.ours)}{less}{refused}."
     )
 
 
@@ -241,14 +254,35 @@ def habits(one: Judged) -> str:
 
 
 def next_steps(audit: Audit, again: Sequence[str]) -> list[str]:
+def measures(audit: Audit, one: Judged) -> tuple[str, ...]:
+    """Write the figures of a field for columns.
+
+    Returns:
+        Its bytes, its share in all, how much of it is rewritten unchanged, by how much it grows in
+        a step, and how much of it another run has as well; a dash for next to nothing.
+    """
+    tally = one.tally
+    same = tally.same / tally.values if tally.values else 0.0
+    again = min(1.0, one.again / tally.bytes) if tally.bytes else 0.0
+    return (
+        weight(audit, one),
+        share(audit, one),
+        f"{same:.0%}" if same >= _TELLING else "-",
+        f"+{size(round(one.growth))}" if one.growth >= 1 else "-",
+        f"{again:.0%}" if again >= _TELLING else "-",
+    )
+
+
     """Say what to type next.
 
     Args:
         audit: What was found.
         again: The words of the command line that it came from.
     """
-    steps = []
-    if audit.fields:
-        steps.append(shlex.join([*again, "--write-contract", "state.py"]))
-    steps.append(shlex.join([*again, "--html", "audit.html"]))
-    return steps
+    page = ["--html", "audit.html"]
+    if not audit.fields:
+        return [shlex.join([*again, *page])]
+    return [
+        shlex.join([*again, "--write-contract", "state.py"]),
+        shlex.join([*again, *page]),
+    ]

@@ -99,6 +99,9 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
         all_below=given["all_below"],
         runs=given["sample"].runs if given["sample"] else None,
         share=given["sample"].share if given["sample"] else None,
+@click.option(
+    "--all", "every", is_flag=True, help="Show every place and field, not the worst only."
+)
         seconds=given["limit_time"],
         seed=given["seed"],
     )
@@ -167,7 +170,7 @@ def _report(audit: Audit, again: list[str], given: dict[str, Any], *, as_json: b
     if as_json:
         output.result("audit", as_data(audit))
     else:
-        print_report(audit, again)
+        print_report(audit, again, every=given["every"])
 
 
 def _again(place: str, given: dict[str, Any]) -> list[str]:
