@@ -137,10 +137,10 @@ def weights(audit: Audit, most: int | None = None) -> str:
     """
     tally = audit.survey.tally
     surfaces = sorted(tally.value_bytes.items(), key=lambda one: -one[1])
-    said = ", ".join(f"{SURFACES.get(name, name)} {size(count)}" for name, count in surfaces)
     if most is not None and len(surfaces) > most:
         rest = sum(count for _, count in surfaces[most:])
         surfaces = [*surfaces[:most], ("others", rest)]
+    said = ", ".join(f"{SURFACES.get(name, name)} {size(count)}" for name, count in surfaces)
     total = sum(tally.value_bytes.values())
     read = "Values" if audit.survey.tally.is_whole else "Values that were read"
     return f"{read}: {size(total)} ({said})." if total else f"{read}: none."
@@ -253,7 +253,6 @@ def habits(one: Judged) -> str:
     return ", ".join(said)
 
 
-def next_steps(audit: Audit, again: Sequence[str]) -> list[str]:
 def measures(audit: Audit, one: Judged) -> tuple[str, ...]:
     """Write the figures of a field for columns.
 
@@ -273,6 +272,7 @@ def measures(audit: Audit, one: Judged) -> tuple[str, ...]:
     )
 
 
+def next_steps(audit: Audit, again: Sequence[str]) -> list[str]:
     """Say what to type next.
 
     Args:

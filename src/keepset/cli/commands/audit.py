@@ -88,6 +88,9 @@ _COLUMNS: Final = ("table", "run", "step", "value")
     metavar="FILE",
     help="Write the contract that it would recommend to a new file.",
 )
+@click.option(
+    "--all", "every", is_flag=True, help="Show every place and field, not the worst only."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(place: str, *, as_json: bool, **given: Any) -> int:
     """Say what is in a store that does not belong there, and what it costs.
@@ -99,9 +102,6 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
         all_below=given["all_below"],
         runs=given["sample"].runs if given["sample"] else None,
         share=given["sample"].share if given["sample"] else None,
-@click.option(
-    "--all", "every", is_flag=True, help="Show every place and field, not the worst only."
-)
         seconds=given["limit_time"],
         seed=given["seed"],
     )
