@@ -40,6 +40,7 @@ def as_data(audit: Audit) -> dict[str, Any]:
         },
         "sample": _sample(audit),
         "complete": audit.is_complete,
+        "eyes": list(survey.eyes),
         "counts": audit.counts(),
         "findings": [_finding(one, audit) for one in audit.findings],
         "fields": [_field(one, audit) for one in audit.fields],
@@ -128,6 +129,7 @@ def _field(one: Judged, audit: Audit) -> dict[str, Any]:
         "growth_per_step": round(one.growth, 1),
         "cost": audit.cost(one),
         "types": _named(tally.types),
+        "personal": _named(one.personal),
         "bytes_by_step": _points(tally.curve.points()),
     }
 

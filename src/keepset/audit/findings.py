@@ -10,6 +10,7 @@ from keepset.audit import traces
 from keepset.audit.finding import AuditFinding, Severity
 from keepset.audit.judging import Judged
 from keepset.audit.ours.told import of_ours
+from keepset.audit.personal import PERSONAL, SAID
 from keepset.audit.seen import LEFTOVER
 from keepset.audit.survey import Survey
 from keepset.audit.tally import SpotTally
@@ -75,6 +76,8 @@ def _spots(found: Survey, costs: dict[str, Judged]) -> Iterator[AuditFinding]:
         if reasons.is_secret(kind):
             severity: Severity = "error"
             said, hint = "a secret", _secret(surface)
+        elif kind.startswith(PERSONAL):
+            severity, said, hint = "warning", _personal(kind), _retained(surface)
         else:
             severity, said, hint = _SPOTS.get(kind, ("warning", kind, "Leave it out."))
         base = AuditFinding(
@@ -104,6 +107,16 @@ def _secret(surface: str) -> str:
     if surface == "input":
         return "Change it where it is valid; pass a reference as input, not the key."
     return "Change it where it is valid; declare the field Secret(reference)."
+
+
+def _personal(kind: str) -> str:
+    return f"personal data: {SAID.get(kind.removeprefix(PERSONAL), kind)}"
+
+
+def _retained(surface: str) -> str:
+    if surface == "state":
+        return "Declare the field Keep(personal=True), and with retain= how long it is kept."
+    return "Decide how long runs are kept, and delete what is older: it is kept as long as its run."
 
 
 def _contents(fields: Iterable[Judged]) -> Iterator[AuditFinding]:

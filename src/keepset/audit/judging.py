@@ -6,11 +6,12 @@ what speaks is what was found in the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from keepset.audit.ours.plain import withheld_kind
+from keepset.audit.personal import PERSONAL
 from keepset.audit.places import is_hosts
 from keepset.audit.survey import Survey
 from keepset.audit.tally import OTHERS, FieldTally, SpotTally, Tally
@@ -23,6 +24,8 @@ _ANY: Final = ("secret.", reasons.HANDLE, reasons.TEMPORARY)
 """Reasons that count wherever they are met; the others count where they speak of most values."""
 _LARGE: Final = 65_536
 _PART: Final = 0.5
+_SOME: Final = 0.01
+"""The share of a field's runs from which on personal data in it is no accident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Judged:
         using: The field that it can be fetched by; empty where there is none.
         share: Its part of the bytes of all values.
         again: Bytes of its values that another run has as well.
+        personal: How often personal data was found in it, by kind.
+        is_personal: Whether so many of its runs have some that it is to be declared.
     """
 
     tally: FieldTally
@@ -42,6 +47,8 @@ class Judged:
     using: str
     share: float
     again: int
+    personal: Mapping[str, int] = field(default_factory=dict)
+    is_personal: bool = False
 
     @property
     def name(self) -> str:
@@ -75,8 +82,18 @@ def judged(found: Survey) -> list[Judged]:
         using = using_of(one)
         verdict = _verdict(one, using, sources.get((one.graph, one.field), ()), tally)
         share = one.bytes / total if total else 0.0
-        fields.append(Judged(one, verdict, using, share, again.get(one.number, 0)))
+        personal, is_personal = _personal(tally, one)
+        repeated = again.get(one.number, 0)
+        fields.append(Judged(one, verdict, using, share, repeated, personal, is_personal))
     return sorted(fields, key=_order)
+
+
+def _personal(whole: Tally, tally: FieldTally) -> tuple[dict[str, int], bool]:
+    found = [one for one in spots_of(whole, tally) if one.kind.startswith(PERSONAL)]
+    counts: dict[str, int] = {}
+    for one in found:
+        counts[one.kind] = counts.get(one.kind, 0) + one.copies
+    return counts, any(one.runs >= _SOME * tally.runs for one in found)
 
 
 def using_of(tally: FieldTally) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, Final
 
+from keepset.audit.eyes import Closer, Eye
 from keepset.audit.places import place
 from keepset.audit.seen import LEFTOVER, Seen, Spot, is_flags, kind_of, together
 from keepset.audit.taking import Taken, packed, take
@@ -30,9 +31,10 @@ _Look = tuple[Seen, int | None]
 class Looker:
     """Looks at values; what it remembers is bounded, and holds no value."""
 
-    def __init__(self, scanner: Scanner) -> None:
-        """Take the detectors."""
+    def __init__(self, scanner: Scanner, eyes: Sequence[Eye] = ()) -> None:
+        """Take the detectors, and eyes that look closer."""
         self._scanner = scanner
+        self._closer = Closer(eyes, scanner)
         self._known: dict[bytes, Seen] = {}
         self._keys: dict[tuple[str, int], bytes] = {}
         self._lists: dict[tuple[str, str], tuple[list[Any], list[_Look]]] = {}
@@ -142,6 +144,7 @@ class Looker:
     def _fresh(self, field: str, value: object, path: tuple[str | int, ...]) -> Seen:
         taken = take(value, path)
         found = self._scanner.leaves(taken.value, path, name=field, parts=_no_parts)
+        found += self._closer.look(taken.value, path, found)
         kind = "object" if type(value) is Foreign else kind_of(taken.value)
         if not (found or taken.types or taken.unreadable or taken.metadata or taken.leftovers):
             if kind in {"flag", "mapping"} or not taken.value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from keepset.audit.deep import DEEP
 from keepset.audit.finding import AuditFinding
 from keepset.audit.findings import findings
 from keepset.audit.intervals import Estimate
@@ -89,7 +90,9 @@ def audited(survey: Survey) -> Audit:
 
 def weighed(audit: Audit, reader: Reader) -> Audit:
     """Measure what some of the runs would take in keepset."""
-    names = dict.fromkeys(one.tally.field for one in audit.fields)
+    # Our detectors do not know what only --deep has found: it must not be written anywhere.
+    unknown = {one.field for one in audit.findings if one.code == DEEP}
+    names = dict.fromkeys(one.tally.field for one in audit.fields if one.tally.field not in unknown)
     leave_out = {one.tally.field for one in audit.fields if not one.verdict.keep}
     if not names:
         return audit

@@ -19,13 +19,13 @@ from keepset.errors import UsageError
 EVERY: Final = 2.0
 """Seconds after which the file is written again, once a run is read."""
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 
 class _Kept(msgspec.Struct):
     format: int
     place: str
-    plan: tuple[int, int | None, float | None, int, bool]
+    plan: tuple[int, int | None, float | None, int, bool, tuple[str, ...]]
     tally: Tally
 
 
@@ -37,15 +37,23 @@ class Keeping:
         place: The store that is read.
         plan: How much of it is read; another plan cannot go on.
         elapsed: Seconds since some moment.
+        eyes: Names of those that look closer; with others it is another reading.
     """
 
-    def __init__(self, path: Path, place: str, plan: Plan, elapsed: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        place: str,
+        plan: Plan,
+        elapsed: Callable[[], float],
+        eyes: tuple[str, ...] = (),
+    ) -> None:
         """Keep nothing yet."""
         self._path = path
         self._place = place
         # With a limit of time runs are read in another order, so that it makes another plan.
         is_limited = plan.seconds is not None
-        self._plan = (plan.all_below, plan.runs, plan.share, plan.seed, is_limited)
+        self._plan = (plan.all_below, plan.runs, plan.share, plan.seed, is_limited, eyes)
         self._elapsed = elapsed
         self._last = elapsed()
 

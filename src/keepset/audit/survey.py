@@ -37,6 +37,7 @@ class Survey:
         now: When it was read, in seconds since 1970.
         is_done: Whether all was read that was planned; time was not up before.
         few: A few runs by chance, to measure what they would take in a store of ours.
+        eyes: Names of those that have looked closer than the detectors.
     """
 
     place: str
@@ -46,6 +47,7 @@ class Survey:
     now: float = 0.0
     few: tuple[RunFacts, ...] = ()
     is_done: bool = True
+    eyes: tuple[str, ...] = ()
 
     @property
     def is_ours(self) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from keepset.audit.eyes import Eye
 from keepset.audit.intervals import Replicates
 from keepset.audit.looking import Looker
 from keepset.audit.reading import RunReading
@@ -52,12 +53,14 @@ class Around:
         told: Is told of the progress.
         kept: Keeps what is counted, so that a reading can be gone on with.
         before: What an earlier reading of the same store has counted, or None.
+        eyes: Those that look closer than the detectors.
     """
 
     clock: Clock = field(default_factory=Clock)
     told: Told = lambda _tally, _planned: None
     kept: Kept = lambda _tally: None
     before: Tally | None = None
+    eyes: Sequence[Eye] = ()
 
 
 def survey(
@@ -78,11 +81,20 @@ def survey(
     """
     plan, around = plan or Plan(), around or Around()
     overview, now = reader.overview(), around.clock.now()
-    reading = _Reading(reader, Looker(scanner), plan, around, overview)
+    looker = Looker(scanner, around.eyes)
+    reading = _Reading(reader, looker, plan, around, overview)
     reading.read()
     orphans, few = dict(reader.orphans()), tuple(reading.few.runs())
-    done = reading.is_done
-    return Survey(place, overview, reading.tally, orphans, now=now, few=few, is_done=done)
+    return Survey(
+        place,
+        overview,
+        reading.tally,
+        orphans,
+        now=now,
+        few=few,
+        is_done=reading.is_done,
+        eyes=tuple(eye.name for eye in around.eyes),
+    )
 
 
 class _Reading:

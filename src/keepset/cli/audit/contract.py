@@ -137,7 +137,8 @@ class _Writing:
     def _rule(self, one: Judged) -> str:
         reason, field = one.verdict.reason, one.tally.field
         if one.verdict.keep:
-            return f"ks.Keep({_without(one)})"
+            personal = "personal=True" if one.is_personal else ""
+            return f"ks.Keep({', '.join(part for part in (personal, _without(one)) if part)})"
         if reasons.is_secret(reason):
             return f'ks.Secret("env:{variable((field,))}")'
         if reason == reasons.TEMPORARY:

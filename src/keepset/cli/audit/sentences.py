@@ -63,13 +63,14 @@ def verdict(audit: Audit) -> str:
 
 def looked(audit: Audit) -> str:
     """Say how much of the store was looked at."""
-    tally = audit.survey.tally
+    tally, eyes = audit.survey.tally, audit.survey.eyes
+    closer = f", with {' and '.join(f'--{name}' for name in eyes)}" if eyes else ""
     if tally.is_whole:
-        return f"read whole, {counted(tally.values, 'value')}"
+        return f"read whole, {counted(tally.values, 'value')}{closer}"
     return (
         f"a sample: {tally.read:,} of {counted(tally.runs.runs, 'run')}"
         f"{f', {tally.cut:,} of them not to the end' if tally.cut else ''}; "
-        f"{audit.unseen:.1%} of the bytes was not looked at"
+        f"{audit.unseen:.1%} of the bytes was not looked at{closer}"
     )
 
 

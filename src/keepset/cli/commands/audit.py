@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from keepset.audit.data import as_data
+from keepset.audit.deep import Deep
 from keepset.audit.detectors import detectors
 from keepset.audit.ours.opener import OurOpener, is_ours
+from keepset.audit.personal import Personal
 from keepset.audit.report import audited, weighed
 from keepset.audit.resuming import Keeping
 from keepset.audit.sampling import Plan
-from keepset.audit.surveying import Around, Clock, Told, survey
+from keepset.audit.surveying import Around, survey
 from keepset.cli import output, program
 from keepset.cli.app import FINDINGS
 from keepset.cli.audit.amounts import AMOUNT, SAMPLE
@@ -27,6 +30,7 @@ from keepset.readers.sources import shown
 from keepset.verdict.status import Resume
 
 if TYPE_CHECKING:
+    from keepset.audit.eyes import Eye
     from keepset.audit.report import Audit
     from keepset.audit.survey import Survey
     from keepset.readers.ports import Opener, Reader
@@ -36,6 +40,7 @@ Examples:
   keepset audit checkpoints.sqlite
   keepset audit checkpoints.sqlite --html audit.html --write-contract state.py
   keepset audit postgresql://replica/agents --sample 5%
+  keepset audit checkpoints.sqlite --deep --pii
   keepset audit checkpoints.sqlite --limit-time 600 --resume audit.part
   keepset audit app.db --table history --run chat_id --step id --value messages
 
@@ -75,6 +80,12 @@ _COLUMNS: Final = ("table", "run", "step", "value")
     help="Keep what is counted there, and go on from it after an interrupt.",
 )
 @click.option(
+    "--deep",
+    is_flag=True,
+    help="Look for secrets of hundreds more kinds, offline; needs keepset[deep].",
+)
+@click.option("--pii", is_flag=True, help="Look for personal data as well; needs keepset[audit].")
+@click.option(
     "--measure/--no-measure",
     default=True,
     show_default=True,
@@ -105,8 +116,10 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
         seconds=given["limit_time"],
         seed=given["seed"],
     )
+    eyes = _eyes(given)
     with _opener(place, given).open(place) as reader, showing() as progress:
-        found = _surveyed(reader, place, plan, progress.told, given)
+        around = Around(told=progress.told, eyes=eyes)
+        found = _surveyed(reader, place, plan, around, given)
         audit = audited(found)
         if given["measure"] and not found.is_ours:
             audit = weighed(audit, reader)
@@ -116,13 +129,25 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     return 0 if audit.is_complete else Resume.UNKNOWN
 
 
-def _surveyed(reader: Reader, place: str, plan: Plan, told: Told, given: dict[str, Any]) -> Survey:
+def _eyes(given: dict[str, Any]) -> list[Eye]:
+    """Make those eyes ready that were asked for; one that is not installed is told at once."""
+    made: list[Eye] = []
+    if given["deep"]:
+        made.append(Deep())
+    if given["pii"]:
+        made.append(Personal())
+    return made
+
+
+def _surveyed(
+    reader: Reader, place: str, plan: Plan, around: Around, given: dict[str, Any]
+) -> Survey:
     """Read the store, and keep what is counted where a file is named for that."""
     if given["resume"] is None:
-        return survey(reader, shown(place), detectors(), plan, Around(told=told))
-    clock = Clock()
-    keeping = Keeping(given["resume"], shown(place), plan, clock.elapsed)
-    around = Around(clock, told, keeping.keep, keeping.before())
+        return survey(reader, shown(place), detectors(), plan, around)
+    names = tuple(eye.name for eye in around.eyes)
+    keeping = Keeping(given["resume"], shown(place), plan, around.clock.elapsed, names)
+    around = replace(around, kept=keeping.keep, before=keeping.before())
     try:
         found = survey(reader, shown(place), detectors(), plan, around)
     except KeyboardInterrupt:
@@ -178,6 +203,7 @@ def _again(place: str, given: dict[str, Any]) -> list[str]:
     words = [*program.words(), "audit", shown(place)]
     for name in (*_COLUMNS, "tenant"):
         words += [f"--{name}", given[name]] if given[name] else []
+    words += [f"--{name}" for name in ("deep", "pii") if given[name]]
     if given["sample"]:
         words += ["--sample", str(given["sample"])]
     words += ["--seed", str(given["seed"])] if given["seed"] else []
