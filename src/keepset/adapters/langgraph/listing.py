@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
 
+from keepset.adapters.landing import ASIDE
 from keepset.adapters.langgraph.address import Address, address
 from keepset.adapters.langgraph.checkpoints import STEP
 from keepset.adapters.langgraph.elsewhere import Fallback
 from keepset.adapters.langgraph.flows import as_tuple
-from keepset.adapters.langgraph.taking import ASIDE, is_elsewhere
+from keepset.adapters.langgraph.taking import is_elsewhere
 from keepset.adapters.langgraph.threads import Thread, Threads
 from keepset.codec import Withheld
 from keepset.errors import PolicyError

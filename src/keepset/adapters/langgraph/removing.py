@@ -5,9 +5,10 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Sequence
 
+from keepset.adapters.landing import clear
 from keepset.adapters.langgraph.keeping import latest, without_runs
 from keepset.adapters.langgraph.listing import others, query
-from keepset.adapters.langgraph.taking import clear, take_over
+from keepset.adapters.langgraph.taking import take_over
 from keepset.adapters.langgraph.threads import Threads
 from keepset.errors import NotFoundError, UsageError
 from keepset.plan.reads import ListRuns
@@ -33,7 +34,7 @@ def delete_thread(threads: Threads, thread: str) -> Flow[None]:
     threads.services.may_write()
     if threads.fallback is not None:
         yield from threads.fallback.delete(name)
-        yield from clear(threads, name)
+        yield from clear(threads.services, name)
     yield from delete(threads.services, name)
 
 

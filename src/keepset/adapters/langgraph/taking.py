@@ -1,38 +1,33 @@
 """Take a thread over from the saver that it lies in, at its first write.
 
-All of its checkpoints are written to a run of another name first, which is then copied under the
-thread's own name in one transaction: whoever looks meanwhile, or after a crash, sees the thread
-whole, there or here. Of two that take a thread over at once one is first, and the other one goes on
-with what that has taken. What a crash has left under the other name is removed when the thread is
-written to or deleted the next time.
+All of its checkpoints are written to a run of another name first, which then takes the thread's own
+name in one transaction: whoever looks meanwhile, or after a crash, sees the thread whole, there or
+here. Of two that take a thread over at once one is first, and the other one goes on with what that
+has taken. What a crash has left under the other name is removed when the thread is written to or
+deleted the next time.
 """
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from langgraph.checkpoint.base import CheckpointTuple
 
+from keepset.adapters.landing import aside_of, clear
 from keepset.adapters.langgraph.address import Address, config_of
 from keepset.adapters.langgraph.checkpoints import batch_of
 from keepset.adapters.langgraph.elsewhere import Fallback, parent_of
 from keepset.adapters.langgraph.threads import Thread, Threads
 from keepset.errors import ConflictError, KeepsetError, NotFoundError
-from keepset.plan.reads import ListRuns
 from keepset.plan.requests import Flow, Wait
 from keepset.plan.rows import RunKey
-from keepset.plan.writes import Copy, Delete
+from keepset.plan.writes import Delete, Rename
 from keepset.run.hosted import Stored, Surface
 from keepset.run.pending import Batch
 
-ASIDE: Final = "langgraph#taken-over/"
-"""What the names of runs begin with that hold a thread while it is taken over."""
-
 _PATIENCE: Final = 60.0
-_PAGE: Final = 100
 _ATTEMPTS: Final = 8
 
 
@@ -95,25 +90,10 @@ def take_over(threads: Threads, thread: Thread) -> Flow[None]:
         if (yield from is_elsewhere(threads, thread)):
             yield from _take_over(threads, fallback, thread)
         if thread.settled:
-            yield from clear(threads, thread.id)
+            yield from clear(threads.services, thread.id)
     finally:
         if others is None:
             threads.end(thread.id)
-
-
-def clear(threads: Threads, thread: str) -> Flow[None]:
-    """Remove what is left of attempts to take a thread over."""
-    services, begin = threads.services, _aside(thread)
-    page = yield ListRuns(services.tenant, after=begin, limit=_PAGE)
-    for summary in page:
-        key = summary.run.key
-        if key.run_id.startswith(begin):
-            yield Delete(key, services.mark(key), services.now())
-
-
-def _aside(thread: str) -> str:
-    """Begin the name of a run that holds a thread for a while; an id may be 512 characters long."""
-    return f"{ASIDE}{hashlib.sha256(thread.encode()).hexdigest()[:32]}/"
 
 
 def _take_over(threads: Threads, fallback: Fallback, thread: Thread) -> Flow[None]:
@@ -122,13 +102,13 @@ def _take_over(threads: Threads, fallback: Fallback, thread: Thread) -> Flow[Non
     services.may_write()
     while left and (spots := (yield from _spots(fallback, thread.id))):
         left -= 1
-        aside = threads.fresh(f"{_aside(thread.id)}{uuid.uuid4().hex}")
+        aside = threads.fresh(aside_of(thread.id))
         own, target = (RunKey(services.tenant, name) for name in (aside.id, thread.id))
         away = Delete(own, services.mark(own), services.now())
         try:
             if (yield from _write(threads, fallback, thread, aside, spots)):
                 mark = services.mark(target)
-                yield Copy(own, target, uuid.uuid4().bytes, services.now(), mark=mark)
+                yield Rename(own, target, uuid.uuid4().bytes, mark)
         except (ConflictError, NotFoundError):  # another was first, or has deleted it
             if not left:
                 yield away
