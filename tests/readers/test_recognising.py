@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -58,9 +59,20 @@ def test_what_is_not_there_not_known_or_not_to_be_read_is_told_with_what_to_do(
         for number in range(20):
             connection.execute(f"create table more_{number:02} (id)")
     assert _code(str(tmp_path / "none"))[0] == "audit.not-found"
-    assert _code(str(tmp_path))[0] == "audit.place"
+    with closing(sqlite3.connect(tmp_path / "bare.db")) as connection:
+        connection.execute("pragma user_version = 1")
+    code, told = _code(str(tmp_path))
+    assert code == "audit.place"
+    assert "bare.db, other.db" in told
+    (tmp_path / "folder").mkdir()
+    assert "none in it" in _code(str(tmp_path / "folder"))[1]
+    os.mkfifo(tmp_path / "pipe")
+    assert _code(str(tmp_path / "pipe"))[0] == "audit.place"
+    assert _code(str(tmp_path / "bare.db"))[0] == "audit.empty"
     assert _code("redis://localhost/0")[0] == "audit.place"
-    assert _code(str(empty))[0] == "audit.unknown-store"
+    assert _code(str(empty))[0] == "audit.empty"
+    empty.with_name("empty-wal").write_bytes(b"what was written")
+    assert _code(str(empty)) == ("audit.cannot-read", _code(str(empty))[1])
     assert _code(str(text))[0] == "audit.unknown-store"
     code, told = _code(str(other))
     assert code == "audit.unknown-store"

@@ -81,8 +81,9 @@ def recognise(place: str) -> Opener:
 
     Raises:
         NotFoundError: ``audit.not-found``: there is nothing there.
-        UsageError: ``audit.unknown-store``: it is nothing that a reader knows; ``audit.place``: it
-            is no place; ``audit.not-installed``: a driver is missing.
+        UsageError: ``audit.unknown-store``: it is nothing that a reader knows; ``audit.empty``:
+            there is nothing in it; ``audit.place``: it is no place; ``audit.not-installed``: a
+            driver is missing.
         StoreError: ``audit.cannot-read``: it is damaged, locked, out of reach or forbidden.
     """
     if is_database(place):
@@ -107,6 +108,13 @@ def table_opener(columns: Columns) -> Opener:
 
 
 def _unknown(place: str, found: list[Database]) -> UsageError:
+    if not any(one.tables for one in found):
+        return UsageError(
+            f"{shown(place)} has no tables: nothing was ever written to it, or nothing that this "
+            "user may see",
+            code="audit.empty",
+            hint="Look at the path or the URL that the saver is given, and at the schema.",
+        )
     names = sorted({table for one in found for table in one.tables})
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     told = ", ".join(names[:_MOST_NAMED]) or "none"

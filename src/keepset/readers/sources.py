@@ -11,11 +11,12 @@ from urllib.parse import unquote
 
 from keepset.errors import NotFoundError, StoreError, UsageError
 from keepset.readers.databases import postgres, sqlite
-from keepset.readers.databases.files import is_sqlite
+from keepset.readers.databases.files import Glance, is_sqlite
 from keepset.readers.databases.port import Database
 
 _SERVERS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 _FILES: Final = ("sqlite:///", "file://")
+_NAMED: Final = 5
 
 
 def is_server(place: str) -> bool:
@@ -37,8 +38,9 @@ def path_of(place: str) -> Path:
 
     Raises:
         UsageError: ``audit.place``: the URL is of a kind that is not known.
+        UsageError: ``audit.empty``: nothing was ever written to it.
         NotFoundError: ``audit.not-found``: there is no such file.
-        StoreError: ``audit.cannot-read``: it may not be read.
+        StoreError: ``audit.cannot-read``: it may not be read, or was cut off.
     """
     path = _named(place)
     if not path.exists():
@@ -49,10 +51,12 @@ def path_of(place: str) -> Path:
             "`postgresql://user@host/database`.",
         )
     if path.is_dir():
+        raise _folder(path)
+    if not path.is_file():
         raise UsageError(
-            f"{path} is a folder",
+            f"{path} is a pipe, a socket or a device",
             code="audit.place",
-            hint="Name a file in it.",
+            hint="Name a plain file: what comes through a pipe can be put into one.",
         )
     if not os.access(path, os.R_OK):
         raise StoreError(
@@ -60,7 +64,42 @@ def path_of(place: str) -> Path:
             code="audit.cannot-read",
             hint="Ask for the right to read it, or for a copy.",
         )
+    if not path.stat().st_size:
+        raise _empty(path)
     return path
+
+
+def _folder(path: Path) -> UsageError:
+    """Make the refusal of a folder; the databases in it are named."""
+    try:
+        names = sorted(one.name for one in path.iterdir() if one.is_file() and is_sqlite(one))
+    except OSError:
+        names = []
+    few = ", ".join(names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return UsageError(
+        f"{path} is a folder",
+        code="audit.place",
+        hint=f"Name a file in it: {few}{more}."
+        if names
+        else "Name a file; none in it is a SQLite database.",
+    )
+
+
+def _empty(path: Path) -> UsageError | StoreError:
+    """Make the refusal of a file without a byte."""
+    if Glance(path).has_log:
+        return StoreError(
+            f"{path} is empty, and the log beside it is not: the database was cut off",
+            code="audit.cannot-read",
+            hint="Restore it from a backup, and keep the log as it is.",
+        )
+    return UsageError(
+        f"{path} is empty: nothing was ever written to it",
+        code="audit.empty",
+        hint="Look at the path that the saver is given; a relative one is another file in each "
+        "folder.",
+    )
 
 
 def _named(place: str) -> Path:

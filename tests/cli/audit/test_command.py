@@ -215,3 +215,13 @@ def test_an_interrupt_says_that_it_can_be_gone_on_with(tmp_path: Path) -> None:
     assert (reading.returncode, out) == (130, "")
     assert "what was counted is kept" in err
     assert part.exists()
+
+
+def test_a_saver_that_has_not_saved_yet_left_a_store_without_runs(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoints.sqlite"
+    with SqliteSaver.from_conn_string(str(path)) as saver:
+        saver.setup()
+    said = say("audit", path)
+    assert said.code == 0
+    assert "Clean: there is no run in it" in said.out
+    assert "unfinished" not in said.out
