@@ -71,10 +71,11 @@ def _sent(contract: Contract, packet: Any, at: tuple[int, ...]) -> Any:
     if not isinstance(packet, Send):
         return packet
     kept = _marked(contract, packet.arg, (TASKS, *at))
-    return packet if kept is packet.arg else _with_argument(packet, kept)
+    return packet if kept is packet.arg else with_argument(packet, kept)
 
 
-def _with_argument(packet: Send, argument: Any) -> Send:
+def with_argument(packet: Send, argument: Any) -> Send:
+    """Give a packet with another argument."""
     timeout = getattr(packet, "timeout", None)
     return (
         Send(packet.node, argument)
@@ -142,7 +143,7 @@ def refilled(
     if not isinstance(packet, Send):
         return packet
     argument = yield from _filled(contract, packet.arg, values, codec, resolve)
-    return packet if argument is packet.arg else _with_argument(packet, argument)
+    return packet if argument is packet.arg else with_argument(packet, argument)
 
 
 def _filled(

@@ -8,10 +8,14 @@ texts goes on with texts, since LangGraph compares a thread's versions with each
 
 from __future__ import annotations
 
+from typing import Final
+
 from keepset.errors import DecodeError
 
-_WIDTH = 32
-_FRACTION = "0000000000000000"
+WIDTH: Final = 32
+"""Digits of the number in a text that other savers give."""
+FRACTION: Final = "0000000000000000"
+"""What stands behind the number in a text that keepset gives."""
 
 
 def next_version(current: str | float | None) -> str | int | float:
@@ -34,4 +38,4 @@ def next_version(current: str | float | None) -> str | int | float:
             code="langgraph.version",
             hint="The saver that wrote this thread counts in a way of its own; begin a new thread.",
         )
-    return f"{int(number) + 1:0{_WIDTH}}.{_FRACTION}"
+    return f"{int(number) + 1:0{WIDTH}}.{FRACTION}"

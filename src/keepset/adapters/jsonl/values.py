@@ -1,0 +1,124 @@
+"""A value as JSON that loses nothing, spelled from its packed bytes.
+
+What JSON has is itself. All else is an object with a ``$type``, the name of the extension in the
+wire format, and beside it its content: ``value`` where that is packed itself, else ``base64``, the
+bytes, with ``text`` for a person where the value has one.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import struct
+from types import MappingProxyType
+from typing import Any, Final
+
+import ormsgpack
+
+from keepset.codec import Codec, tags
+from keepset.codec.framing import extension
+
+TYPE: Final = "$type"
+NAMES: Final = MappingProxyType(
+    {
+        tags.INTEGER: "int",
+        tags.TEXT: "text",
+        tags.BYTEARRAY: "bytearray",
+        tags.COMPLEX: "complex",
+        tags.DECIMAL: "decimal",
+        tags.FRACTION: "fraction",
+        tags.DATETIME: "datetime",
+        tags.DATE: "date",
+        tags.TIME: "time",
+        tags.TIMEDELTA: "timedelta",
+        tags.UUID: "uuid",
+        tags.PATH: "path",
+        tags.ADDRESS: "address",
+        tags.BLOB: "blob",
+        tags.UNSET: "unset",
+        tags.SCALAR: "scalar",
+        tags.ARRAY: "array",
+        tags.FRAME: "frame",
+        tags.TUPLE: "tuple",
+        tags.SET: "set",
+        tags.FROZENSET: "frozenset",
+        tags.MAPPING: "mapping",
+        tags.ORDERED: "ordered",
+        tags.COUNTER: "counter",
+        tags.DEFAULTDICT: "defaultdict",
+        tags.DEQUE: "deque",
+        tags.RANGE: "range",
+        tags.PATTERN: "pattern",
+        tags.MEMBER: "member",
+        tags.FLAG: "flag",
+        tags.OBJECT: "object",
+        tags.ERROR: "error",
+        tags.WITHHELD: "withheld",
+    }
+)
+"""The name of each extension, by its number."""
+_SHOWN: Final = frozenset(
+    {
+        tags.DECIMAL,
+        tags.FRACTION,
+        tags.DATETIME,
+        tags.DATE,
+        tags.TIME,
+        tags.TIMEDELTA,
+        tags.UUID,
+        tags.PATH,
+        tags.ADDRESS,
+    }
+)
+_PLAIN: Final = Codec()
+
+
+class _Extension:
+    """An extension as it was packed."""
+
+    __slots__ = ("data", "number")
+
+    def __init__(self, number: int, data: bytes) -> None:
+        self.number = number
+        self.data = data
+
+
+def spelled(packed: bytes) -> Any:
+    """Give what JSON says of a packed value.
+
+    Args:
+        packed: What `Codec.pack` gave for it.
+    """
+    return _spelled(ormsgpack.unpackb(packed, ext_hook=_Extension))
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_spelled(item) for item in value]
+    if isinstance(value, dict):
+        return _mapping(value)
+    if isinstance(value, bytes):
+        return {TYPE: "bytes", "base64": _base64(value)}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {TYPE: "float", "base64": _base64(struct.pack(">d", value)), "text": str(value)}
+    return _extension(value) if isinstance(value, _Extension) else value
+
+
+def _mapping(value: dict[str, Any]) -> dict[str, Any]:
+    if TYPE not in value:
+        return {key: _spelled(item) for key, item in value.items()}
+    return {TYPE: "dict", "items": [[key, _spelled(item)] for key, item in value.items()]}
+
+
+def _extension(value: _Extension) -> dict[str, Any]:
+    name = NAMES.get(value.number, str(value.number))
+    if value.number >= tags.FIRST_COMPOSITE:
+        return {TYPE: name, "value": spelled(value.data)}
+    told: dict[str, Any] = {TYPE: name, "base64": _base64(value.data)}
+    if value.number in _SHOWN:
+        told["text"] = str(_PLAIN.unpack(extension(value.number, value.data)))
+    return told
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

@@ -1,0 +1,187 @@
+"""`keepset export`: take runs out of a store, into LangGraph's own tables or a file of JSON."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from keepset.adapters.jsonl.writing import writing
+from keepset.adapters.moved import Outcome
+from keepset.cli import output, program
+from keepset.cli.aside import printing_aside
+from keepset.cli.moving.progress import showing
+from keepset.cli.moving.report import Told, as_data, print_report
+from keepset.cli.moving.tally import Tally
+from keepset.cli.options import open_store
+from keepset.errors import UsageError
+from keepset.readers.sources import shown
+from keepset.testing.references import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    import keepset as ks
+    from keepset.adapters.moved import Moved
+
+EPILOG = """\b
+Examples:
+  keepset export runs.db --to sqlite:///checkpoints.sqlite
+  keepset export runs.db --to postgresql://localhost/agents --graph app.flow:build --apply
+  keepset export runs.db --to runs.jsonl --runs ticket-42 --apply
+
+\b
+Exit codes:
+  0 all is there
+  40 something was left out, or differs from what is there
+  50 something could not be read
+"""
+
+_PAGE: Final = 500
+_ASIDE: Final = "langgraph#"
+"""What the names of runs begin with that hold a thread only while it is moved."""
+_LINES: Final = (".jsonl", ".ndjson")
+_WORDS: Final = {
+    Outcome.TAKEN: "exported",
+    Outcome.THERE: "there already",
+    Outcome.AHEAD: "there already, and gone on there since",
+    Outcome.GROWN: "there already, and gone on here since; left alone",
+    Outcome.DIFFERS: "there already and different; left alone",
+    Outcome.LEFT: "left out",
+    Outcome.UNREAD: "not readable",
+}
+
+
+@click.command("export", epilog=EPILOG)
+@click.argument("store_url", metavar="STORE")
+@click.option("--to", "place", required=True, metavar="URL|FILE", help="Where the runs go.")
+@click.option("--tenant", default="default", show_default=True, help="Whose runs.")
+@click.option(
+    "--runs", "only", multiple=True, metavar="RUN", help="Only this run; may be repeated."
+)
+@click.option("--graph", metavar="MODULE:NAME", help="The graph whose threads they are.")
+@click.option(
+    "--types",
+    multiple=True,
+    metavar="[NAME=]MODULE:CLASS",
+    help="A class that states hold, and the name it is stored under.",
+)
+@click.option("--restore", is_flag=True, help="Load again what Refetch fields had; needs --graph.")
+@click.option(
+    "--accept-changes",
+    "accept",
+    is_flag=True,
+    help="Take what the host's saver makes of a value, as of a tuple a list.",
+)
+@click.option("--replace", is_flag=True, help="Write anew what is there and differs.")
+@click.option("--apply", is_flag=True, help="Do it; without, nothing is written.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(store_url: str, place: str, tenant: str, *, as_json: bool, **given: Any) -> int:
+    """Take runs out of a store: LangGraph threads into the tables of LangGraph's own savers.
+
+    A FILE.jsonl takes any run, a line for each checkpoint. A run is exported whole or not at all,
+    read back and compared; what is there already is never overwritten unless --replace says so.
+    """
+    _require_sense(place, given)
+    tally = Tally()
+    with open_store(store_url, tenant) as store, printing_aside():
+        opened: AbstractContextManager[Any]
+        if _is_lines(place):
+            opened = writing(store, place, is_applied=given["apply"], replaces=given["replace"])
+        else:
+            opened = _threads(store, place, given)
+        with opened as one:
+            _move(store, given["only"], one, tally)
+    told = Told(
+        source=shown(store_url),
+        target=shown(place),
+        is_applied=given["apply"],
+        words=_WORDS,
+        again="" if given["apply"] else shlex.join(_again(store_url, place, tenant, given)),
+    )
+    if as_json:
+        output.result("export", as_data(tally, told))
+    else:
+        print_report(tally, told)
+    return tally.code()
+
+
+def _require_sense(place: str, given: dict[str, Any]) -> None:
+    if given["restore"] and given["graph"] is None:
+        raise click.UsageError("--restore needs --graph: the loaders are in its rules")
+    if _is_lines(place) and (given["graph"] or given["types"] or given["accept"]):
+        raise click.UsageError("a file of JSON needs no --graph, --types or --accept-changes")
+    if not _is_lines(place) and "://" not in place and not place.endswith((".sqlite", ".db")):
+        raise click.UsageError(f"--to {place}: write sqlite:///FILE, postgresql://… or FILE.jsonl")
+
+
+def _is_lines(place: str) -> bool:
+    return "://" not in place and place.endswith(_LINES)
+
+
+def _threads(store: ks.Store, place: str, given: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Open LangGraph's tables.
+
+    Raises:
+        UsageError: ``export.not-installed``.
+    """
+    try:
+        session = importlib.import_module("keepset.adapters.langgraph.exporting_session")
+        choices = importlib.import_module("keepset.adapters.langgraph.exporting").Choices
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"an export to LangGraph's tables needs {error.name}, which is not installed",
+            code="export.not-installed",
+            hint='pip install "keepset[langgraph]"; --to FILE.jsonl needs nothing.',
+        ) from error
+    opened: AbstractContextManager[Any] = session.exporting(
+        store,
+        place,
+        choices(replace=given["replace"], accept=given["accept"]),
+        graph=None if given["graph"] is None else load(given["graph"]),
+        types=dict(map(_type, given["types"])),
+        restores=given["restore"],
+        is_applied=given["apply"],
+    )
+    return opened
+
+
+def _type(text: str) -> tuple[str, Any]:
+    name, equals, reference = text.partition("=")
+    cls = load(reference if equals else text)
+    return (name if equals else getattr(cls, "__qualname__", "")), cls
+
+
+def _move(store: ks.Store, only: tuple[str, ...], one: Any, tally: Tally) -> None:
+    number = len(only) or sum(1 for _ in _names(store))
+    size = 0
+    run: Callable[[str], Moved] = one.run
+    with showing("exporting", number) as progress:
+        for name in only or _names(store):
+            moved = run(name)
+            size += moved.size
+            tally.add(moved)
+            progress.told(tally.runs, size)
+
+
+def _names(store: ks.Store) -> Iterator[str]:
+    after = ""
+    while page := store.runs(after=after, limit=_PAGE):
+        names = (summary.run.key.run_id for summary in page)
+        yield from (name for name in names if not name.startswith(_ASIDE))
+        after = page[-1].run.key.run_id
+
+
+def _again(store_url: str, place: str, tenant: str, given: dict[str, Any]) -> list[str]:
+    words = [*program.words(), "export", shown(store_url), "--to", shown(place)]
+    words += ["--tenant", tenant] if tenant != "default" else []
+    for option in ("only", "types"):
+        name = "runs" if option == "only" else option
+        words += [word for value in given[option] for word in (f"--{name}", value)]
+    words += ["--graph", given["graph"]] if given["graph"] else []
+    flags = {"restore": "--restore", "accept": "--accept-changes", "replace": "--replace"}
+    words += [flag for name, flag in flags.items() if given[name]]
+    return [*words, "--apply"]

@@ -1,0 +1,80 @@
+"""In, some steps, out, keepset gone: a thread that went that way is one that never left."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("langgraph.checkpoint.sqlite")
+
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from keepset.langgraph import KeepsetSaver
+from tests.adapters.langgraph.exporting import legs
+from tests.cli.terminal import ROOT, say
+
+SCRIPT = Path(__file__).with_name("last_leg.py")
+
+legs.growing()
+
+
+def _last_leg(place: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-I", str(SCRIPT), str(ROOT), place],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+
+
+def _told(place: str) -> dict[str, Any]:
+    done = _last_leg(place)
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def _same(travelled: dict[str, Any], stayed: dict[str, Any]) -> None:
+    assert travelled.keys() == stayed.keys() == legs.WAYS.keys()
+    for thread, right in stayed.items():
+        for ours, theirs in zip(travelled[thread], right, strict=True):
+            assert ours == theirs, thread
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    tmp_path.chmod(0o700)
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+def _travel(old: Any, url: str, *, is_bound: bool) -> None:
+    legs.walk(old, (0,))
+    with KeepsetSaver(url, fallback=old) as saver:
+        legs.walk(saver, (1,), saver.bind if is_bound else None)
+
+
+@pytest.mark.parametrize("is_bound", [True, False], ids=["bound", "by itself"])
+def test_a_thread_that_came_from_sqlite_and_went_back_is_one_that_never_left(
+    tmp_path: Path, url: str, *, is_bound: bool
+) -> None:
+    stayed = str(tmp_path / "stayed.sqlite")
+    with SqliteSaver.from_conn_string(stayed) as saver:
+        legs.walk(saver, (0, 1))
+    with SqliteSaver.from_conn_string(str(tmp_path / "old.sqlite")) as old:
+        _travel(old, url, is_bound=is_bound)
+    said = say("export", url, "--to", f"sqlite:///{tmp_path}/new.sqlite", "--apply", "--json")
+    assert said.code == 0, said.out
+    assert said.result("export")["runs"]["taken"] == len(legs.WAYS)
+    _same(_told(str(tmp_path / "new.sqlite")), _told(stayed))
+
+
+def test_where_keepset_is_said_to_be_gone_it_cannot_be_imported() -> None:
+    done = _last_leg("control")
+    assert done.returncode != 0
+    assert "ModuleNotFoundError: keepset" in done.stderr
