@@ -17,6 +17,7 @@ import ormsgpack
 
 from keepset.codec import Codec, tags
 from keepset.codec.framing import extension
+from keepset.errors import KeepsetError
 
 TYPE: Final = "$type"
 NAMES: Final = MappingProxyType(
@@ -116,8 +117,17 @@ def _extension(value: _Extension) -> dict[str, Any]:
         return {TYPE: name, "value": spelled(value.data)}
     told: dict[str, Any] = {TYPE: name, "base64": _base64(value.data)}
     if value.number in _SHOWN:
-        told["text"] = str(_PLAIN.unpack(extension(value.number, value.data)))
+        text = _text(value)
+        return told if text is None else {**told, "text": text}
     return told
+
+
+def _text(value: _Extension) -> str | None:
+    try:
+        text = str(_PLAIN.unpack(extension(value.number, value.data)))
+    except (ValueError, KeepsetError):  # too long a number, or a path of another platform
+        return None
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _base64(data: bytes) -> str:

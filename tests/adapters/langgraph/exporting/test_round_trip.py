@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,35 +13,10 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.exporting import legs
-from tests.cli.terminal import ROOT, say
-
-SCRIPT = Path(__file__).with_name("last_leg.py")
+from tests.adapters.langgraph.exporting.stories import last_leg, process, require_same
+from tests.cli.terminal import say
 
 legs.growing()
-
-
-def _last_leg(place: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-I", str(SCRIPT), str(ROOT), place],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-    )
-
-
-def _told(place: str) -> dict[str, Any]:
-    done = _last_leg(place)
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
-
-
-def _same(travelled: dict[str, Any], stayed: dict[str, Any]) -> None:
-    assert travelled.keys() == stayed.keys() == legs.WAYS.keys()
-    for thread, right in stayed.items():
-        for ours, theirs in zip(travelled[thread], right, strict=True):
-            assert ours == theirs, thread
 
 
 @pytest.fixture
@@ -71,10 +43,20 @@ def test_a_thread_that_came_from_sqlite_and_went_back_is_one_that_never_left(
     said = say("export", url, "--to", f"sqlite:///{tmp_path}/new.sqlite", "--apply", "--json")
     assert said.code == 0, said.out
     assert said.result("export")["runs"]["taken"] == len(legs.WAYS)
-    _same(_told(str(tmp_path / "new.sqlite")), _told(stayed))
+    require_same(last_leg(str(tmp_path / "new.sqlite")), last_leg(stayed))
+
+
+def test_a_thread_that_began_here_goes_on_there(tmp_path: Path, url: str) -> None:
+    stayed = str(tmp_path / "stayed.sqlite")
+    with SqliteSaver.from_conn_string(stayed) as saver:
+        legs.walk(saver, (0, 1))
+    with KeepsetSaver(url) as ours:
+        legs.walk(ours, (0, 1), ours.bind)
+    assert say("export", url, "--to", f"sqlite:///{tmp_path}/new.sqlite", "--apply").code == 0
+    require_same(last_leg(str(tmp_path / "new.sqlite")), last_leg(stayed))
 
 
 def test_where_keepset_is_said_to_be_gone_it_cannot_be_imported() -> None:
-    done = _last_leg("control")
+    done = process("control")
     assert done.returncode != 0
     assert "ModuleNotFoundError: keepset" in done.stderr

@@ -1,0 +1,93 @@
+"""Any run as lines of JSON, one for each checkpoint."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import keepset as ks
+from keepset.langgraph import KeepsetSaver
+from tests.adapters.langgraph.exporting.legs import config
+from tests.adapters.langgraph.saver.graphs import outer
+from tests.cli.terminal import say
+from tests.run.states import Chat, Item
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A store with a run of ours, with a fork, and a LangGraph thread that waits."""
+    tmp_path.chmod(0o700)
+    made = f"sqlite:///{tmp_path}/runs.db"
+    with ks.open(made) as store:
+        run = store.run(Chat, "note")
+        first = run.save("ask", {"question": "why?", "items": [Item("a", ["b"])]})
+        run.save("answer", {"question": "why?", "anything": (1, b"\0")})
+        store.run(Chat, "note").fork(first).save("other", {"question": "else?"})
+    with KeepsetSaver(made) as saver:
+        outer(saver).invoke({"log": ["in"]}, config("t"))
+    return made
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("ascii").splitlines()]
+
+
+def test_every_checkpoint_of_any_run_is_a_line_with_what_it_holds(url: str, tmp_path: Path) -> None:
+    target = tmp_path / "runs.jsonl"
+    assert say("export", url, "--to", target).code == 0
+    assert not target.exists()
+    said = say("export", url, "--to", target, "--apply", "--json")
+    assert (said.code, said.result("export")["runs"]["taken"]) == (0, 2), said.out
+    lines = _lines(target)
+    note = [line for line in lines if line["run_id"] == "note"]
+    assert [line["index"] for line in note] == [0, 1, 2]
+    assert {line["name"] for line in note} == {"ask", "answer", "other"}
+    ids = {line["name"]: line["checkpoint"] for line in note}
+    parents = {line["name"]: line["parent"] for line in note}
+    assert parents == {"ask": "", "answer": ids["ask"], "other": ids["ask"]}
+    values = {line["name"]: line["state"] for line in note}
+    item = {"$type": "object", "value": ["Chat/Item", {"name": "a", "tags": ["b"]}]}
+    assert values["ask"]["items"] == [item]
+    assert values["answer"]["anything"]["$type"] == "tuple"
+    thread = [line for line in lines if line["run_id"] == "t"]
+    asked = [write for line in thread for write in line["writes"]]
+    assert "__interrupt__" in {write["channel"] for write in asked}
+
+
+def test_a_file_that_is_there_is_replaced_only_when_that_is_said(url: str, tmp_path: Path) -> None:
+    target = tmp_path / "runs.jsonl"
+    target.write_text("mine")
+    refused = say("export", url, "--to", target, "--apply", "--json")
+    assert (refused.code, refused.error()["code"]) == (2, "export.file-there")
+    assert target.read_text() == "mine"
+    assert say("export", url, "--to", target, "--apply", "--replace").code == 0
+    assert len(_lines(target)) > 3
+    assert [path.name for path in tmp_path.iterdir() if ".part" in path.name] == []
+
+
+def test_a_run_that_cannot_be_read_is_told_and_has_no_line(url: str, tmp_path: Path) -> None:
+    target = tmp_path / "runs.jsonl"
+    said = say("export", url, "--to", target, "--runs", "none", "--runs", "t", "--apply", "--json")
+    assert (said.code, said.result("export")["runs"]["unread"]) == (50, 1)
+    assert {line["run_id"] for line in _lines(target)} == {"t"}
+
+
+def test_a_folder_that_is_not_there_is_an_error(url: str, tmp_path: Path) -> None:
+    said = say("export", url, "--to", tmp_path / "none" / "x.jsonl", "--apply", "--json")
+    assert (said.code, said.error()["code"]) == (11, "export.target")
+
+
+def test_an_audit_reads_the_file(url: str, tmp_path: Path) -> None:
+    target = tmp_path / "runs.jsonl"
+    assert say("export", url, "--to", target, "--apply").code == 0
+    said = say("audit", target, "--no-measure", "--json")
+    result = json.loads(said.out)["result"]
+    assert said.code in {0, 40}
+    assert (result["kind"], result["runs"]["count"], result["runs"]["checkpoints"]) == (
+        "json",
+        2,
+        6,
+    )
