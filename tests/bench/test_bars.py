@@ -6,7 +6,15 @@ from dataclasses import replace
 
 from keepset.cli.bench.bars import Bar, bars
 from keepset.cli.bench.cases import Case, Crowd, Opening
-from keepset.cli.bench.results import Figures, Floor, Life, as_life, as_opened, as_throng
+from keepset.cli.bench.results import (
+    Figures,
+    Floor,
+    Life,
+    as_audited,
+    as_life,
+    as_opened,
+    as_throng,
+)
 
 ROUND = {
     "save": 500_000,
@@ -37,7 +45,7 @@ def _bar(figures: Figures, name: str) -> Bar:
 
 def test_a_run_that_measured_nothing_leaves_every_bar_open() -> None:
     open_bars = bars(Figures())
-    assert len({bar.name for bar in open_bars}) == len(open_bars) == 39
+    assert len({bar.name for bar in open_bars}) == len(open_bars) == 42
     assert {(bar.measured, bar.met) for bar in open_bars} == {(None, None)}
 
 
@@ -49,6 +57,17 @@ def test_a_busy_machine_is_judged_by_its_bytes_and_refusals_alone() -> None:
     assert judged["save at full, lean 200"] is None
     assert judged["load the newest, lean 200"] is None
     assert _bar(figures, "save at full, lean 200").met is True
+
+
+def test_an_audit_is_held_to_a_minute_a_gigabyte_and_to_its_memory() -> None:
+    told = {"took": 5e9, "bytes": 10**8, "peak_bytes": 10**8, "runs": 1, "values": 9}
+    figures = Figures(
+        audits=[as_audited([{**told, "complete": True}, {**told, "complete": False}])]
+    )
+    bar = _bar(figures, "audit of a LangGraph file, read whole")
+    assert (bar.measured, bar.met) == (50, True)
+    assert _bar(figures, "audit of a LangGraph file, memory").measured == 100
+    assert _bar(figures, "audit of a LangGraph file, left unread").met is False
 
 
 def test_bytes_are_held_to_the_floor_of_the_same_run() -> None:

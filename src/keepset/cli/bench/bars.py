@@ -18,6 +18,7 @@ LINEAR = 1.1
 """How many more bytes a later step may take than one of the first 200, to count as linear."""
 _MICRO = 1_000
 _MILLI = 1_000_000
+_MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,15 @@ def bars(figures: Figures, *, busy: bool = False) -> list[Bar]:
         busy: Whether others used the machine, so that figures of time mean little.
     """
     timed = [*_saves(figures), *_loads(figures), *_speeds(figures), *_graph_times(figures)]
+    timed += _audit_times(figures)
     timed = [replace(bar, is_judged=not busy) for bar in timed]
-    return [*_bytes(figures), *_graph_bytes(figures), *timed, *_refusals(figures)]
+    return [
+        *_bytes(figures),
+        *_graph_bytes(figures),
+        *timed,
+        *_refusals(figures),
+        *_audits(figures),
+    ]
 
 
 def _bytes(figures: Figures) -> Iterator[Bar]:
@@ -188,6 +196,20 @@ def _graph_times(figures: Figures) -> Iterator[Bar]:
     fetched = figures.documents[0] if figures.documents else None
     beside = None if fetched is None else (fetched.resume - fetched.loading) / _MILLI
     yield Bar("graph, documents under Refetch: resume beside the loader", "ms", beside, 10)
+
+
+def _audit_times(figures: Figures) -> Iterator[Bar]:
+    found = figures.audits[0] if figures.audits else None
+    seconds = None if found is None else found.took / found.bytes  # nanoseconds a byte are s a GB
+    yield Bar("audit of a LangGraph file, read whole", "s a GB", seconds, 60)
+
+
+def _audits(figures: Figures) -> Iterator[Bar]:
+    found = figures.audits[0] if figures.audits else None
+    peak = None if found is None else found.peak_bytes / _MEGABYTE
+    yield Bar("audit of a LangGraph file, memory", "MB", peak, 400)
+    left = None if found is None else int(not found.complete)
+    yield Bar("audit of a LangGraph file, left unread", "", left, 0)
 
 
 def _over(above: Any, below: Any) -> float | None:

@@ -8,7 +8,10 @@ from typing import Literal
 
 Level = Literal["quick", "default", "full"]
 
-PARTS = ("lean", "naive", "drafts", "rare", "trim", "graph", "threads", "processes", "opening")
+PARTS = (
+    *("lean", "naive", "drafts", "rare", "trim", "graph", "threads", "processes", "opening"),
+    "audit",
+)
 """What can be measured alone."""
 
 
@@ -85,6 +88,19 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """A file of another saver that `keepset audit` reads whole.
+
+    Attributes:
+        bytes: Bytes of checkpoints in it.
+        rounds: How often it is read; the median counts.
+    """
+
+    bytes: int
+    rounds: int = 1
+
+
+@dataclass(frozen=True)
 class Programme:
     """All that is measured.
 
@@ -94,6 +110,7 @@ class Programme:
         openings: Stores opened by many at once.
         graphs: Groups of graphs of one length, measured in turns.
         documents: How often a graph with documents that are fetched again is measured.
+        readings: Files that are audited.
     """
 
     lives: tuple[tuple[Case, ...], ...]
@@ -101,6 +118,7 @@ class Programme:
     openings: tuple[Opening, ...]
     graphs: tuple[tuple[Run, ...], ...] = ()
     documents: int = 0
+    readings: tuple[Reading, ...] = ()
 
     def only(self, parts: tuple[str, ...]) -> Programme:
         """Give the part of it that is asked for; everything where nothing is."""
@@ -112,6 +130,7 @@ class Programme:
             tuple(opening for opening in self.openings if opening.part in parts),
             self.graphs if "graph" in parts else (),
             self.documents if "graph" in parts else 0,
+            self.readings if "audit" in parts else (),
         )
 
     def systems(self) -> list[str]:
@@ -121,6 +140,7 @@ class Programme:
         names += ["graph"] if self.documents else []
         names += [crowd.system for crowd in self.crowds]
         names += [opening.system for opening in self.openings]
+        names += ["audit"] if self.readings else []
         return list(dict.fromkeys(names))
 
 
@@ -139,6 +159,7 @@ def programme(level: Level) -> Programme:
         ),
         graphs=tuple(_graphs(level)),
         documents=_seldom(level, 1, 3, 5),
+        readings=(Reading(_seldom(level, 10**8, 10**9, 10**9), _seldom(level, 1, 1, 3)),),
     )
 
 

@@ -195,9 +195,18 @@ def of_a_graph(job: Job) -> Answer:
     return measured
 
 
+def of_an_audit(job: Job) -> Answer:
+    """Fill a file for an audit, or audit it; see `keepset.cli.bench.systems.audit_store`."""
+    module = import_module("keepset.cli.bench.systems.audit_store")
+    measured: Answer = getattr(module, job["job"])(job)
+    return measured
+
+
 JOBS: dict[str, Callable[[Job], Answer]] = {
     "graph": of_a_graph,
     "documents": of_a_graph,
+    "fill": of_an_audit,
+    "audit": of_an_audit,
     "ready": ready,
     "live": live,
     "hammer": hammer,

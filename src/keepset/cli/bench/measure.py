@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keepset.cli.bench import sizes
-from keepset.cli.bench.cases import Case, Crowd, Opening, Programme, Run
+from keepset.cli.bench.cases import Case, Crowd, Opening, Programme, Reading, Run
 from keepset.cli.bench.jobs import Answer, Job, remove
 from keepset.cli.bench.pool import Worker, all_at_once
 from keepset.cli.bench.results import (
     Figures,
     Floor,
+    as_audited,
     as_life,
     as_opened,
     as_refetched,
@@ -63,6 +64,9 @@ class Measurement:
             for opening in plan.openings:
                 if opening.system not in self.skipped:
                     self._open(opening)
+        for reading in plan.readings:
+            if "audit" not in self.skipped:
+                self._audit(reading)
         return self.figures
 
     def _one_by_one(self, plan: Programme) -> None:
@@ -182,6 +186,18 @@ class Measurement:
                 remove(path)
         if rounds:
             self.figures.openings.append(as_opened(opening, rounds))
+
+    def _audit(self, reading: Reading) -> None:
+        path, answers = self._new_file(), []
+        self.say(f"audit: a file of {reading.bytes / 10**6:,.0f} MB is filled")
+        with Worker(str(self.folder)) as worker:
+            worker.do({"job": "fill", "path": str(path), "bytes": reading.bytes})
+        for turn in range(reading.rounds):
+            self.say(f"audit: keepset audit, {turn + 1}/{reading.rounds}")
+            with Worker(str(self.folder)) as worker:  # a new one, which has no memory yet
+                answers.append(worker.do({"job": "audit", "path": str(path)}))
+        remove(path)
+        self.figures.audits.append(as_audited(answers))
 
     def _team(self, system: str, many: int) -> list[Worker]:
         """Give processes that have imported what they need; those that wait do no work."""

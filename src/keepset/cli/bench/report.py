@@ -71,6 +71,7 @@ def document(
         "openings": [asdict(opened) for opened in figures.openings],
         "graphs": [asdict(walk) for walk in figures.walks],
         "documents": [asdict(fetched) for fetched in figures.documents],
+        "audits": [asdict(audited) for audited in figures.audits],
         "bars": [{**asdict(bar), "met": bar.met} for bar in bars],
     }
 
@@ -90,6 +91,8 @@ def show(figures: Figures, bars: list[Bar]) -> None:
         _show_throngs(figures)
     if figures.openings:
         _show_openings(figures)
+    if figures.audits:
+        _show_audits(figures)
     _show_bars(bars)
 
 
@@ -175,6 +178,24 @@ def _show_openings(figures: Figures) -> None:
         ],
         right="stores",
     )
+    output.text()
+
+
+def _show_audits(figures: Figures) -> None:
+    headings = ("keepset audit", "file MB", "runs", "values", "s", "MB/s", "memory MB")
+    rows = [
+        [
+            "read whole" if one.complete else "not read to its end",
+            f"{one.bytes / _MILLI:,.0f}",
+            f"{one.runs:,}",
+            f"{one.values:,}",
+            f"{one.took / _MILLI / _MICRO:.1f}",
+            f"{one.bytes / one.took * _MICRO:,.0f}",
+            f"{one.peak_bytes / _MILLI:,.0f}",
+        ]
+        for one in figures.audits
+    ]
+    output.table(headings, rows, right=" ".join(headings[1:]))
     output.text()
 
 

@@ -174,6 +174,29 @@ class Refetched:
     exact: bool
 
 
+@dataclass(frozen=True)
+class Audited:
+    """A file of another saver that `keepset audit` read whole; times are medians over the rounds.
+
+    Attributes:
+        rounds: How often it was read.
+        bytes: Bytes of the file.
+        runs: Runs in it.
+        values: Values that were read.
+        took: Nanoseconds from the start of the command to its end.
+        peak_bytes: The most memory that the command had.
+        complete: Whether everything was read.
+    """
+
+    rounds: int
+    bytes: int
+    runs: int
+    values: int
+    took: float
+    peak_bytes: int
+    complete: bool
+
+
 @dataclass
 class Figures:
     """All that was measured so far."""
@@ -184,6 +207,7 @@ class Figures:
     openings: list[Opened] = field(default_factory=list)
     walks: list[Walk] = field(default_factory=list)
     documents: list[Refetched] = field(default_factory=list)
+    audits: list[Audited] = field(default_factory=list)
 
     def walk(self, system: str, steps: int) -> Walk | None:
         """Find one saver's figures in the graph of so many steps."""
@@ -267,6 +291,17 @@ def as_refetched(rounds: Sequence[Answer]) -> Refetched:
         loading=_median(rounds, "loading"),
         found=max(one["found"] for one in rounds),
         exact=all(one["exact"] for one in rounds),
+    )
+
+
+def as_audited(rounds: Sequence[Answer]) -> Audited:
+    """Put the rounds of one file together."""
+    return Audited(
+        rounds=len(rounds),
+        **{name: rounds[0][name] for name in ("bytes", "runs", "values")},
+        took=_median(rounds, "took"),
+        peak_bytes=max(one["peak_bytes"] for one in rounds),
+        complete=all(one["complete"] for one in rounds),
     )
 
 

@@ -107,7 +107,7 @@ class Entry:
 
 _LANGGRAPH = ("langgraph-checkpoint-sqlite", "langgraph")
 _WITH_GRAPH = ("keepset", *_LANGGRAPH)
-OURS = frozenset({"keepset", "graph"})
+OURS = frozenset({"keepset", "graph", "audit"})
 """Systems that are keepset itself."""
 
 SYSTEMS = {
@@ -118,6 +118,7 @@ SYSTEMS = {
     "dbos": Entry("DBOS on SQLite", "dbos_steps", ("dbos",), ("full",)),
     "graph": Entry("keepset, bound to the graph", "graph_savers", _WITH_GRAPH, ("full",)),
     "memory": Entry("LangGraph InMemorySaver", "graph_savers", _LANGGRAPH[::-1], ("full",)),
+    "audit": Entry("keepset audit", "audit_store", _WITH_GRAPH, ("full",)),
     "none": Entry("no saver", "graph_savers", _LANGGRAPH[::-1], ("full",)),
 }
 
