@@ -12,7 +12,7 @@ _LONGEST: Final = 60
 _STAR: Final = "\ufffc"
 """Stands for a position until the path is written."""
 _UUID: Final = re.compile(r":[0-9a-f]{8}-[0-9a-f-]{27}")
-_HOSTS: Final = ("branch:", "join:", "__", "langgraph#")
+_HOSTS: Final = ("branch:", "join:", "start:", "__", "langgraph#")
 
 
 def place(path: tuple[str | int, ...]) -> str:
@@ -42,4 +42,4 @@ def graph(namespace: str) -> str:
 
 def is_hosts(field: str) -> bool:
     """Tell whether a field is the host's own: what comes next, tasks, answers."""
-    return field.startswith(_HOSTS)
+    return field.startswith(_HOSTS) or field.endswith(":inbox")

@@ -9,6 +9,7 @@ from typing import Final
 from keepset.errors import KeepsetError, UsageError
 from keepset.readers.databases.port import Database
 from keepset.readers.langgraph.layout import layout_of
+from keepset.readers.langgraph.older import of_today
 from keepset.readers.langgraph.reader import LangGraphReader
 from keepset.readers.ports import Opener, Reader
 from keepset.readers.records.hosts import host_of
@@ -24,8 +25,9 @@ _MOST_NAMED: Final = 12
 
 
 def _langgraph(database: Database) -> Reader | None:
-    layout = layout_of(database)
-    return None if layout is None else LangGraphReader(database, layout)
+    tables = of_today(database)
+    layout = layout_of(tables)
+    return None if layout is None else LangGraphReader(tables, layout)
 
 
 def _records(database: Database) -> Reader | None:

@@ -235,7 +235,7 @@ def test_a_database_that_is_not_reached_is_told_without_its_password(server: str
     empty = database(server, "empty")
     with pytest.raises(KeepsetError) as caught:
         recognise(empty)
-    assert caught.value.code == "audit.unknown-store"
+    assert caught.value.code == "audit.empty"
     assert not recognise_is_langgraph(empty)
 
 

@@ -105,15 +105,16 @@ def unfinished(audit: Audit) -> str:
     runs, now = audit.survey.tally.runs, audit.survey.now
     if runs.unknown == runs.runs:
         return "The store does not say which runs are unfinished."
+    rest = f" Of {counted(runs.unknown, 'run')} it cannot be told." if runs.unknown else ""
     if not runs.unfinished:
-        return "No run is unfinished."
+        return f"No run is unfinished.{rest}"
     said = f"{counted(runs.unfinished, 'run')} unfinished, {size(runs.unfinished_bytes)}"
     if runs.oldest is None:
-        return f"{said}."
+        return f"{said}.{rest}"
     days = max(0, int((now - runs.oldest) / DAY))
     return (
         f"{said}; the oldest, {runs.oldest_run}, since {iso(int(runs.oldest * 1000))[:10]} "
-        f"({counted(days, 'day')})."
+        f"({counted(days, 'day')}).{rest}"
     )
 
 

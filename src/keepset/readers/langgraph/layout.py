@@ -7,6 +7,7 @@ from typing import Final
 
 from keepset.readers.databases.pages import Listing
 from keepset.readers.databases.port import Database
+from keepset.readers.langgraph.older import is_older
 
 _THREAD: Final = ("thread_id", "checkpoint_ns")
 _NEEDED: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint"})
@@ -41,7 +42,11 @@ class Layout:
 
 
 def layout_of(database: Database) -> Layout | None:
-    """Tell how a database is laid out; None where LangGraph did not write it."""
+    """Tell how a database is laid out; None where LangGraph did not write it.
+
+    Args:
+        database: The database, as `older.of_today` gives it.
+    """
     has = {table: frozenset(columns) for table, columns in database.tables.items()}
     checkpoints = writes = blobs = None
     if has.get("checkpoints", frozenset()) >= _NEEDED:
@@ -56,7 +61,8 @@ def layout_of(database: Database) -> Layout | None:
         store = Listing(STORE, ("key",), ("value", *times), ("prefix",))
     if checkpoints is None and store is None:
         return None
-    return Layout(_version(has), checkpoints, writes, blobs, store)
+    version = "of LangGraph before 0.2" if is_older(database) else _version(has)
+    return Layout(version, checkpoints, writes, blobs, store)
 
 
 def _writes(has: dict[str, frozenset[str]]) -> Listing | None:

@@ -9,9 +9,11 @@ from keepset.readers.databases.port import Database, Row
 from keepset.readers.decoding.entries import as_bytes
 from keepset.readers.decoding.tagged import encoding_of
 from keepset.readers.langgraph import stored, threads
+from keepset.readers.langgraph.edges import field_of
 from keepset.readers.langgraph.layout import Layout
 from keepset.readers.langgraph.names import surface
 from keepset.readers.langgraph.split import Split
+from keepset.readers.langgraph.standing import nodes_run
 from keepset.readers.ports import Item, Overview, RunFacts
 from keepset.readers.times import time_of
 
@@ -111,13 +113,16 @@ class _Graph:
         return rows(self._database, listing, (self._run, self._namespace))
 
     def _blobs(self) -> Iterator[Item]:
+        if self._layout.blobs is None:
+            return
+        nodes = nodes_run(self._database, self._layout, self._run, self._namespace)
         for channel, version, tag, data in self._rows("blobs"):
             yield Item(
                 run=self._run,
                 namespace=self._namespace,
                 step=str(version),
                 surface=surface(str(channel), "state"),
-                field=str(channel),
+                field=field_of(str(channel), nodes),
                 size=len(as_bytes(data)),
                 encoding=encoding_of(tag),
                 value=self._split.value(tag, data),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,12 +12,14 @@ from keepset.readers.decoding import from_json, from_tagged
 from keepset.readers.decoding.entries import as_bytes, raws
 from keepset.readers.decoding.remembered import Remembered
 from keepset.readers.decoding.tagged import encoding_of
+from keepset.readers.langgraph.edges import field_of, nodes_of
 from keepset.readers.langgraph.names import CHECKPOINT, SENDS, surface
 from keepset.readers.ports import Encoding, Foreign, Surface
 from keepset.readers.times import time_from
 
 _Raws = dict[str, msgspec.Raw]
 _SENDS_KEY: Final = "pending_sends"  # where releases before 0.5 kept what nodes are sent
+_SEEN_KEY: Final = "versions_seen"
 _EMPTY_LIST: Final = (b"\x90", b"[]")
 
 
@@ -61,7 +63,8 @@ class Split:
         values = _values(encoding, parts)
         if parts is None or values is None:
             return _whole(encoding, raw, from_tagged(tag, raw))
-        pieces = list(_pieces(values, "state", encoding, take))
+        nodes = nodes_of(take(bytes(parts[_SEEN_KEY]))) if _SEEN_KEY in parts else frozenset()
+        pieces = list(_pieces(values, "state", encoding, take, nodes))
         sends = bytes(parts.get(_SENDS_KEY, b"\x90"))
         if sends not in _EMPTY_LIST:
             pieces.append(Piece(SENDS, "state", len(sends), encoding, take(sends)))
@@ -106,13 +109,17 @@ def _values(encoding: Encoding, parts: _Raws | None) -> _Raws | None:
 
 
 def _pieces(
-    values: _Raws, otherwise: Surface, encoding: Encoding, take: Callable[[bytes], object]
+    values: _Raws,
+    otherwise: Surface,
+    encoding: Encoding,
+    take: Callable[[bytes], object],
+    nodes: Collection[str] = (),
 ) -> Iterator[Piece]:
     for name, value in values.items():
         raw = bytes(value)
         found = take(raw)
         where = surface(name, otherwise) if otherwise == "state" else otherwise
-        yield Piece(name, where, len(raw), encoding, found)
+        yield Piece(field_of(name, nodes), where, len(raw), encoding, found)
 
 
 def _whole(encoding: Encoding, raw: bytes, value: object) -> tuple[float | None, list[Piece]]:
@@ -123,11 +130,16 @@ def _whole(encoding: Encoding, raw: bytes, value: object) -> tuple[float | None,
     values = value.get("channel_values") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(values, dict):
         return None, [Piece(CHECKPOINT, "state", len(raw), encoding, value)]
+    nodes = nodes_of(value.get(_SEEN_KEY))
     weights = {str(name): weighed(one) for name, one in values.items()}
     share = len(raw) / (weighed(value) or 1)
     pieces = [
         Piece(
-            str(name), surface(str(name), "state"), int(weights[str(name)] * share), encoding, one
+            field_of(str(name), nodes),
+            surface(str(name), "state"),
+            int(weights[str(name)] * share),
+            encoding,
+            one,
         )
         for name, one in values.items()
     ]
