@@ -73,13 +73,11 @@ def _spots(found: Survey, costs: dict[str, Judged]) -> Iterator[AuditFinding]:
     for (surface, field, kind, place), several in joined.items():
         named = [one.detail for one in several if one.detail and kind != reasons.TEMPORARY]
         details = ", ".join(dict.fromkeys(named))
-        if reasons.is_secret(kind):
-            severity: Severity = "error"
-            said, hint = "a secret", _secret(surface)
-        elif kind.startswith(PERSONAL):
-            severity, said, hint = "warning", _personal(kind), _retained(surface)
+        if kind.startswith(PERSONAL):
+            declared = surface in _OF_FIELDS and field in found.overview.personal
+            severity, said, hint = _personal(kind, surface, declared=declared)
         else:
-            severity, said, hint = _SPOTS.get(kind, ("warning", kind, "Leave it out."))
+            severity, said, hint = _detected(kind, surface)
         base = AuditFinding(
             severity,
             kind,
@@ -109,14 +107,25 @@ def _secret(surface: str) -> str:
     return "Change it where it is valid; declare the field Secret(reference)."
 
 
-def _personal(kind: str) -> str:
-    return f"personal data: {SAID.get(kind.removeprefix(PERSONAL), kind)}"
+_OF_FIELDS: Final = ("state", "write")
 
 
-def _retained(surface: str) -> str:
+def _detected(kind: str, surface: str) -> tuple[Severity, str, str]:
+    if reasons.is_secret(kind):
+        return "error", "a secret", _secret(surface)
+    return _SPOTS.get(kind, ("warning", kind, "Leave it out."))
+
+
+def _personal(kind: str, surface: str, *, declared: bool) -> tuple[Severity, str, str]:
+    said = f"personal data: {SAID.get(kind.removeprefix(PERSONAL), kind)}"
+    if declared:
+        hint = "The field is declared personal: see that retain= says how long it is kept."
+        return "advice", f"{said}, as declared", hint
     if surface == "state":
-        return "Declare the field Keep(personal=True), and with retain= how long it is kept."
-    return "Decide how long runs are kept, and delete what is older: it is kept as long as its run."
+        hint = "Declare the field Keep(personal=True), and with retain= how long it is kept."
+        return "warning", said, hint
+    hint = "Decide how long runs are kept, and delete what is older: it is kept as long as its run."
+    return "warning", said, hint
 
 
 def _contents(fields: Iterable[Judged]) -> Iterator[AuditFinding]:

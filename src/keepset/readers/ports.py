@@ -103,6 +103,7 @@ class Overview:
         notes: What a person should know, such as tables that are missing.
         free: Bytes of deleted data that still lie in the store; 0 where that is not known.
         unversioned: Names of contracts without a version number, where a store has contracts.
+        personal: Fields that its contracts declare to be personal data.
     """
 
     kind: str
@@ -113,6 +114,7 @@ class Overview:
     notes: tuple[str, ...] = field(default=())
     free: int = 0
     unversioned: tuple[str, ...] = ()
+    personal: tuple[str, ...] = ()
 
 
 class Reader(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote
 
+from keepset.audit.ours.declared import personal_fields
 from keepset.audit.ours.items import RunItems
 from keepset.audit.ours.watched import Watched
 from keepset.audit.survey import OURS
@@ -30,6 +31,7 @@ _WEIGHT: Final = (
     " join write w on w.step between l.id << 32 and (l.id + 1 << 32) - 1 where l.run = ?1), 0)"
     " + coalesce((select sum(length(data) + length(digest)) from blob where run = ?1), 0)"
 )
+_STRUCTURES: Final = "select structure from contract order by id"
 _UNVERSIONED: Final = "select distinct name from contract where epoch = 0 order by name"
 
 
@@ -83,6 +85,9 @@ class OurReader:
             free=self._deleted,
             unversioned=tuple(
                 str(name) for (name,) in asked(database, _UNVERSIONED, table="contract")
+            ),
+            personal=personal_fields(
+                str(one) for (one,) in asked(database, _STRUCTURES, table="contract")
             ),
         )
 
