@@ -11,6 +11,7 @@ import pytest
 
 from keepset.errors import KeepsetError
 from keepset.readers import Columns, recognise, table_opener
+from keepset.readers.sources import shown
 from tests.readers.langgraph.stores import connected, write_threads
 
 
@@ -117,3 +118,10 @@ def test_tables_that_a_person_knows_are_opened_by_their_columns(tmp_path: Path) 
             table_opener(columns).open(place),
         ):
             pass
+
+
+def test_a_place_is_shown_so_that_it_can_be_typed_again_and_without_a_password() -> None:
+    place = "postgresql://me:hunter2@db/agents?host=/run/pg&password=hunter2&schema=app&x=hunter2"
+    assert shown(place) == "postgresql://me@db/agents?host=/run/pg&schema=app"
+    assert shown("postgresql://db/agents?password=hunter2") == "postgresql://db/agents"
+    assert shown("a b.sqlite") == "a b.sqlite"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from keepset.errors import NotFoundError, StoreError, UsageError
 from keepset.readers.databases import postgres, sqlite
@@ -16,6 +16,7 @@ from keepset.readers.databases.port import Database
 
 _SERVERS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 _FILES: Final = ("sqlite:///", "file://")
+_OPEN: Final = ("host", "port", "dbname", "user", "schema", "sslmode")
 _NAMED: Final = 5
 
 
@@ -25,12 +26,18 @@ def is_server(place: str) -> bool:
 
 
 def shown(place: str) -> str:
-    """Give the name of a place as it may be printed: without a password."""
+    """Give the name of a place as it may be printed: without a password.
+
+    What else is needed to find it stays, so that it can be typed again.
+    """
     if not is_server(place):
         return place
     scheme, _, rest = place.partition("://")
-    user, at, host = rest.partition("?")[0].rpartition("@")
-    return f"{scheme}://{user.partition(':')[0]}{at}{host}"
+    address, _, query = rest.partition("?")
+    user, at, host = address.rpartition("@")
+    kept = [pair for pair in parse_qsl(query) if pair[0] in _OPEN]
+    more = f"?{urlencode(kept, safe='/')}" if kept else ""
+    return f"{scheme}://{user.partition(':')[0]}{at}{host}{more}"
 
 
 def path_of(place: str) -> Path:

@@ -103,8 +103,11 @@ def channels(tag: str | None, data: object) -> list[tuple[str, bytes]] | None:
 
 
 def _values(encoding: Encoding, parts: _Raws | None) -> _Raws | None:
-    if parts is None or "channel_values" not in parts:
+    if parts is None:
         return None
+    if "channel_values" not in parts:
+        # On PostgreSQL channels lie beside the checkpoint; release 1 left the key out altogether
+        return {} if "channel_versions" in parts else None
     return raws(encoding, bytes(parts["channel_values"]))
 
 
