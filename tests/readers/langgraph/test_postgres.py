@@ -283,7 +283,8 @@ def test_the_tables_of_the_first_release_are_read_and_no_version_is_taken_for_a_
         " blob BYTEA NOT NULL,"
         " PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx))",
         """insert into checkpoints values
-        ('t', '', '1f1ecae3-d260-6792-bfff-6eacbb14e97c', null, null, '{"v": 1, "ts": "2024-05-06T07:08:09+00:00", "pending_sends": [],
+        ('t', '', '1f1ecae3-d260-6792-bfff-6eacbb14e97c', null, null,
+        '{"v": 1, "ts": "2024-05-06T07:08:09+00:00", "pending_sends": [],
           "versions_seen": {"__start__": {}, "answer": {"start:answer": "2.a"}},
           "channel_versions": {"api_key": "00000000000000000000000000000003.0.6884674793888433",
                                "answer": "3.b"}}', '{"step": 1}')""",
