@@ -33,7 +33,7 @@ def url(tmp_path: Path) -> str:
 def bought(url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A thread that waits, with fields of all rules."""
     monkeypatch.setenv("SHOP_KEY", shop.KEY)
-    graph = keepset.langgraph.compile(shop.build(), url)
+    graph: Any = keepset.langgraph.compile(shop.build(), url)
     graph.invoke({"key": shop.KEY}, config("t"))
     graph.checkpointer.close()
     return url
