@@ -75,6 +75,11 @@ def test_beside_a_known_secret_in_a_text_another_one_is_found(deep: Deep) -> Non
     assert kinds == {"secret.format", DEEP}
 
 
+def test_a_secret_that_stands_in_a_text_twice_is_counted_twice(deep: Deep) -> None:
+    text = f"{ONLY_DEEP} is the same as {ONLY_DEEP}"
+    assert secrets(audit(deep, state("a", 0, "chat", text))) == {(DEEP, "state", "chat", 2)}
+
+
 def test_a_rule_that_asks_for_a_name_sees_the_one_that_a_value_stands_under(deep: Deep) -> None:
     value = "k3d8s0q2x7v1b9n4m6c5z0l2j8h1g3f7"
     assert [one.detail for one in deep.see(value, ["adafruit_io"])] == [

@@ -148,6 +148,11 @@ def test_what_is_in_a_text_does_not_depend_on_what_stands_far_from_it(personal: 
         assert kind in kinds(personal, f"{far}\n{text}\n{far}"), text
 
 
+def test_each_of_many_in_one_text_is_counted_once(personal: Personal) -> None:
+    text = " and ".join(f"ada{number}@example.org" for number in range(500))
+    assert len(list(personal.see(text, ["note"]))) == 500
+
+
 def test_without_its_package_the_error_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

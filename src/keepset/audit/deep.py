@@ -43,17 +43,22 @@ class Deep:
         self._scanner: Any = kingfisher.Scanner(kingfisher.Rules(cache=False), redact=True)
 
     def see(self, text: str, names: Sequence[str]) -> Iterable[Sight]:
-        """Give the rules that match, each as often as it does at another place."""
+        """Give the rules that match; of several at one place the first."""
         if len(text) < _SHORTEST:
             return
         before, after = _around(text, names)
         data = f"{before}{text}{after}".replace("\0", " ").encode("utf-8", "replace")
-        seen: set[tuple[str, int]] = set()
-        for one in self._scanner.scan(data):
-            start, end = one.location["start_offset"], one.location["end_offset"]
-            if one.visible and (one.rule_id, start) not in seen:
-                seen.add((one.rule_id, start))
-                yield Sight(DEEP, one.rule_id, end - start >= len(text.strip().encode()))
+        length, behind = len(text.strip().encode("utf-8", "replace")), 0
+        found = [_place(one) for one in self._scanner.scan(data) if one.visible]
+        for start, end, rule in sorted(found):
+            if start >= behind:
+                behind = end
+                yield Sight(DEEP, rule, end - start >= length)
+
+
+def _place(finding: Any) -> tuple[int, int, str]:
+    where = finding.location
+    return where["start_offset"], where["end_offset"], finding.rule_id
 
 
 def _around(text: str, names: Sequence[str]) -> tuple[str, str]:

@@ -45,6 +45,8 @@ SAID: Final = {
 
 _NEAR: Final = 100
 """Characters around a place that are analysed: the words before it say what it is."""
+_LONGEST: Final = 2_000
+"""Characters of a part; what is longer is cut, since some patterns take their square in time."""
 _WITH_CONTEXT: Final = 0.7
 _WEAK: Final = 0.4
 """The score of a number that only a word before it speaks for."""
@@ -169,7 +171,7 @@ def parts(text: str, names: str) -> Iterator[Part]:
             continue
         start, end = _around(text, first)
         for place in sign.pattern.finditer(text, first.end()):
-            if place.start() - _NEAR <= end:
+            if place.start() - _NEAR <= end and end - start < _LONGEST:
                 end = _around(text, place)[1]
             else:
                 yield Part(sign.entity, start, end)
