@@ -76,7 +76,7 @@ def _grow(store: ks.Store, run_id: str) -> None:
         saved.append(run.save(f"s{number % 3}", dict(state)))
         if number % 5 == 0:
             run.put_writes(saved[-1], f"task-{number}", [("log", [_text(chance, 30)]), ("c", 1)])
-    for at in (STEPS - 2, 200, 40, 40):
+    for at in (STEPS - 2, 200, 40, 40, -5, -5, -5, -5, -5, -5):
         run = store.run(State, run_id).fork(saved[at])
         own = dict(run.state)
         for number in range(30):
@@ -124,6 +124,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     url = f"sqlite:///{made}/runs.db"
     with ks.open(url) as store:
         _grow(store, "long")
+        _grow(store, "pruned")
+        store.prune("pruned", every=3)
         chance = random.Random("open")  # noqa: S311 - the same each time
         for name in ("one", "two"):
             store.run(State, name).save("only", {"draft": _text(chance, 2_000), "log": ["a"]})
