@@ -1,7 +1,8 @@
 """The group of commands and the top of the process: exit codes, errors, interrupts.
 
 A command is a module in `keepset.cli.commands` that holds one `click.Command` named `command`;
-its name on the command line is the module's name with dashes. Nothing else registers it.
+its name on the command line is the module's name with dashes, and without the stroke that ends one
+which would be a word of Python's own. Nothing else registers it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import difflib
 import errno
 import importlib
+import keyword
 import os
 import pkgutil
 import sys
@@ -56,13 +58,16 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name all commands."""
         del ctx
-        return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(commands.__path__))
+        names = (m.name.rstrip("_") for m in pkgutil.iter_modules(commands.__path__))
+        return sorted(name.replace("_", "-") for name in names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}")
+        name = cmd_name.replace("-", "_")
+        own = f"{name}_" if keyword.iskeyword(name) else name
+        module = importlib.import_module(f"{commands.__name__}.{own}")
         command = module.command
         if not isinstance(command, click.Command):
             raise TypeError(f"{module.__name__}.command is not a click command")

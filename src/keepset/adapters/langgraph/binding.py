@@ -96,6 +96,11 @@ class GraphBinding:
         """The fields that were restored with another content, each with its namespace's name."""
         return frozenset(self._resumes.changed)
 
+    @property
+    def contracts(self) -> Mapping[str, Contract]:
+        """The rules of the graph and of those inside it, by ``node|inner``."""
+        return self._contracts
+
     def contract(self, namespace: str) -> Contract | None:
         """Give the rules of a namespace's channels; None for a graph that was not found."""
         if not namespace:

@@ -79,6 +79,16 @@ def host_types() -> TypeRegistry:
     return registry
 
 
+def host_classes() -> Iterator[type]:
+    """Give the classes of which the host writes instances, as far as they are installed."""
+    yield from (cls for _, cls in _with_fields())
+    yield from (cls for _, cls, _ in _with_slots())
+    for name in ("SecretStr", "SecretBytes"):  # withheld whatever is in them, but for their place
+        cls = _found("pydantic", name)
+        if cls is not None:
+            yield cls
+
+
 def _with_fields() -> Iterator[tuple[str, type]]:
     for prefix, modules in _BY_FIELDS.items():
         for module, names in modules.items():

@@ -1,0 +1,263 @@
+"""Take the threads of another saver over into a store, one after the other.
+
+Nothing of another tool's bytes is run: the readers take them apart as data, and only classes that
+were allowed are made of them. A thread is written under another name, read back and compared, and
+takes its own name in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from keepset.adapters.landing import ASIDE, land, remove
+from keepset.adapters.langgraph.binding import GraphBinding
+from keepset.adapters.langgraph.elsewhere import Conversion
+from keepset.adapters.langgraph.importing_rows import Rows, Spot
+from keepset.adapters.langgraph.importing_source import ENCRYPTED
+from keepset.adapters.langgraph.importing_taking import Attempt, Origin, Taking, withheld
+from keepset.adapters.langgraph.options import metadata_names, named_types
+from keepset.adapters.langgraph.threads import Threads, registry
+from keepset.adapters.langgraph.types import host_classes, host_types
+from keepset.adapters.langgraph.verifying import Unlike, Verifying
+from keepset.adapters.langgraph.vetting import Allowed
+from keepset.adapters.moved import LeftOut, Moved, Outcome
+from keepset.backends.driver import drive
+from keepset.errors import ConflictError, KeepsetError, NotFoundError, StoreError
+from keepset.plan.reads import Found
+from keepset.readers.databases.port import Database
+from keepset.readers.langgraph.layout import Layout
+from keepset.store import Store
+from keepset.store.opening import check_name
+
+_ENCRYPTED: Final = (
+    "A saver with its key can hand it over: KeepsetSaver(store, fallback=…) takes a thread over at "
+    "its first write."
+)
+_TYPES: Final = "Name the classes that may be made with --types MODULE:CLASS, or the graph."
+_AGAIN: Final = "Take it over anew with --again."
+_SECONDS: Final = "audit."
+"""What the codes of errors begin with that come from the store that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How threads are taken over.
+
+    Attributes:
+        graph: The compiled graph that wrote them, whose rules apply; None where it is not known.
+        types: Classes of the user's that states hold.
+        metadata_keys: Keys of the metadata that are taken over beside LangGraph's own.
+        skips: Whether a thread is taken over without the values that cannot be.
+        again: Whether a thread that has gone on where it comes from is taken over anew.
+    """
+
+    graph: Any = None
+    types: Collection[type] | Mapping[str, type] = ()
+    metadata_keys: Collection[str] = ()
+    skips: bool = False
+    again: bool = False
+
+
+class Importer:
+    """Takes threads over.
+
+    Args:
+        database: The database that they lie in, open to read.
+        layout: Where in it.
+        store: Where they go. For a dry run a store in memory, from which each is removed again.
+        target: The store that is there already, to compare with; None where there is none.
+        options: How they are taken over.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        layout: Layout,
+        store: Store,
+        target: Store | None,
+        options: Options,
+    ) -> None:
+        """Take no thread yet.
+
+        Raises:
+            SchemaError: The schemas of the graph are unsound.
+            UsageError: The types or the keys are none.
+        """
+        self._options = options
+        types = named_types(options.types)
+        known = registry(host_types(), types)
+        self._work = _threads(store, known, options)
+        same = target is not None and target.services is store.services
+        self._is_dry = not same
+        self._target: Threads | None = self._work if same else None
+        if target is not None and not same:
+            self._target = _threads(target, known, options)
+        classes = {*host_classes(), *types.values(), *self._of_graph()}
+        self._origin = Origin(
+            Rows(database, layout),
+            Allowed(classes),
+            Conversion(metadata_names(options.metadata_keys)),
+            options.skips,
+        )
+        self._taking = Taking(self._origin, self._work)
+
+    def _of_graph(self) -> Iterator[type]:
+        binding = self._work.binding
+        if isinstance(binding, GraphBinding):
+            for contract in binding.contracts.values():
+                yield from contract.classes.values()
+
+    def runs(self) -> Iterator[str]:
+        """Give the ids of the threads that there are to take over."""
+        return self._origin.rows.threads()
+
+    def move(self, thread: str) -> Moved:
+        """Take one thread over, or say why not.
+
+        Raises:
+            StoreError: The store that it goes to refuses.
+        """
+        try:
+            check_name("thread id", thread)
+            if thread.startswith(ASIDE):
+                return Moved(thread, Outcome.LEFT, why="its id begins as keepset's own do")
+            return self._move(thread)
+        except KeepsetError as error:
+            ours = isinstance(error, StoreError) and not error.code.startswith(_SECONDS)
+            if ours or error.code == "role.read-only":
+                raise
+            return Moved(thread, Outcome.UNREAD, why=error.message, hint=error.hint)
+
+    def _move(self, thread: str) -> Moved:
+        found = self._look(thread)
+        if found is not None and found.run is not None:
+            return self._again(thread, found)
+        if found is not None and found.deletions:
+            why = "a thread of this id was deleted here, and does not come back"
+            return Moved(thread, Outcome.LEFT, why=why)
+        return self._take(thread, None)
+
+    def _look(self, thread: str) -> Found | None:
+        if self._target is None:
+            return None
+        reader = self._target.fresh(thread).reader
+        return drive(reader.look(), self._target.services.backend)
+
+    # --- one that is not there --------------------------------------------------------------------
+
+    def _take(self, thread: str, replaced: Found | None) -> Moved:
+        spots = self._origin.rows.spots(thread)
+        attempt = self._taking.begin(thread, spots)
+        landed = False
+        try:
+            self._taking.write(attempt)
+            stands = self._stands_in_the_way(attempt)
+            if stands is None:
+                stands = self._unverified(attempt)
+            if stands is None and not self._is_dry:
+                stands = self._land(attempt, replaced)
+                landed = stands is None
+            return stands or self._moved(attempt, Outcome.TAKEN)
+        finally:
+            if not landed:
+                remove(self._work.services, attempt.aside.id)
+
+    def _stands_in_the_way(self, attempt: Attempt) -> Moved | None:
+        """Say why a thread was not written; None where it was."""
+        if not attempt.spots:
+            return self._moved(attempt, Outcome.LEFT, "there is no thread of this id")
+        if attempt.gone:
+            return self._moved(attempt, Outcome.LEFT, "it was deleted meanwhile")
+        if attempt.broken:
+            hint = _ENCRYPTED if attempt.broken == ENCRYPTED else ""
+            return self._moved(attempt, Outcome.LEFT, attempt.broken, hint)
+        if attempt.left and not self._options.skips:
+            encrypted = any(one.why == ENCRYPTED for one in attempt.left)
+            hint = _ENCRYPTED if encrypted else f"{_TYPES} --skip-values takes it without them."
+            return self._moved(attempt, Outcome.LEFT, "it has values that cannot be taken", hint)
+        return None
+
+    def _unverified(self, attempt: Attempt) -> Moved | None:
+        """Read a thread back; say where it is not what it was, None where it is."""
+        aside = self._work.fresh(attempt.aside.id)
+        found = drive(aside.reader.look(), self._work.services.backend)
+        verifying = Verifying(self._origin, self._work)
+        unlike = next(verifying.unlike(aside, found, attempt.thread, attempt.spots), None)
+        if unlike is None:
+            return None
+        attempt.left = [unlike.where]
+        why = "what was written is not what was read, so it was removed again"
+        hint = "It may have gone on meanwhile: try again, once nothing writes to it."
+        return self._moved(attempt, Outcome.UNREAD, why, hint)
+
+    def _land(self, attempt: Attempt, replaced: Found | None) -> Moved | None:
+        """Give what was written its own name; None where that is done."""
+        if self._origin.rows.checkpoint(attempt.thread, attempt.spots[-1]) is None:
+            return self._moved(attempt, Outcome.LEFT, "it was deleted meanwhile")
+        try:
+            land(self._work.services, attempt.aside.id, attempt.thread, replaced)
+        except (ConflictError, NotFoundError) as error:
+            if error.code == "conflict.exists":  # another import was first
+                return self._move(attempt.thread)
+            return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
+        return None
+
+    # --- one that is there ------------------------------------------------------------------------
+
+    def _again(self, thread: str, found: Found) -> Moved:
+        """Compare a thread with the one of its id that is there."""
+        target = self._target or self._work
+        here = target.fresh(thread)
+        lines = drive(here.reader.headers_of(found, None), target.services.backend)
+        ours = {Spot(row.checkpoint, line.namespace) for line, rows in lines for row in rows}
+        spots = self._origin.rows.spots(thread)
+        common = [spot for spot in spots if spot in ours]
+        more, fewer = len(spots) > len(common), len(ours) > len(common)
+        first: Unlike | None = None
+        if common:
+            unlike = Verifying(self._origin, target).unlike(here, found, thread, common)
+            for one in unlike:
+                more, fewer = more or one.writes == "more", fewer or one.writes == "fewer"
+                if not one.writes:
+                    first = one
+                    break
+        moved = Moved(thread, Outcome.THERE, len(common))
+        if first is not None or not common or (more and fewer):
+            why = "there is another thread of this id here, or both have gone on"
+            return replace(
+                moved, outcome=Outcome.DIFFERS, why=why, left=(first.where,) if first else ()
+            )
+        if more and self._options.again:
+            return self._take(thread, found)
+        if more:
+            why = f"{len(spots) - len(common)} checkpoints are new, or more was written after some"
+            return replace(moved, outcome=Outcome.GROWN, why=why, hint=_AGAIN)
+        return replace(moved, outcome=Outcome.AHEAD) if fewer else moved
+
+    def _moved(self, attempt: Attempt, outcome: Outcome, why: str = "", hint: str = "") -> Moved:
+        services = self._work.services
+        told = services.scanner.text
+
+        def masked(one: LeftOut) -> LeftOut:
+            return replace(one, path=told(one.path), why=told(one.why))
+
+        return Moved(
+            attempt.thread,
+            outcome,
+            len(attempt.spots),
+            attempt.size,
+            why,
+            hint,
+            tuple(masked(one) for one in attempt.left),
+            attempt.more,
+            withheld(attempt.aside.report, services.mode),
+        )
+
+
+def _threads(store: Store, known: Any, options: Options) -> Threads:
+    threads = Threads(store.services, known)
+    if options.graph is not None:
+        threads.bind(GraphBinding(options.graph, known))
+    return threads

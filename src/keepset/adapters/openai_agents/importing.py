@@ -1,0 +1,246 @@
+"""Take sessions over into a store, one after the other, each whole or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from keepset.adapters.landing import ASIDE, aside_of, land, remove
+from keepset.adapters.moved import LeftOut, Moved, Outcome
+from keepset.adapters.openai_agents.rows import ItemRow, SessionRows
+from keepset.adapters.openai_agents.session import ITEMS, NAME, SessionRun, path_of
+from keepset.backends.driver import drive
+from keepset.codec import format_path
+from keepset.errors import ConflictError, KeepsetError, NotFoundError, PolicyError, StoreError
+from keepset.plan.guard import Mode
+from keepset.plan.reads import Found
+from keepset.plan.rows import LineRow, StepRow
+from keepset.readers.databases.port import Database
+from keepset.readers.records.part import Host
+from keepset.run.hosted import Stored
+from keepset.store import Store
+from keepset.store.opening import check_name
+
+_PAGE: Final = 32
+_MOST: Final = 20
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """A session that is being written to another name."""
+
+    session: str
+    run: SessionRun
+    aside: str
+    items: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    left: list[LeftOut] = field(default_factory=list)
+    more: int = 0
+    size: int = 0
+
+    def leave(self, row: ItemRow, why: str) -> None:
+        told = LeftOut(row.name, "", "state", path_of(len(self.items)), why)
+        if len(self.left) < _MOST:
+            self.left.append(told)
+        else:
+            self.more += 1
+
+
+class SessionImporter:
+    """Takes sessions over; see `keepset.adapters.langgraph.importing.Importer`.
+
+    Args:
+        database: The database that they lie in, open to read.
+        host: Where in it.
+        store: Where they go; for a dry run a store in memory.
+        target: The store that is there already, to compare with; None where there is none.
+        skips: Whether a session is taken over without the items that cannot be.
+        again: Whether a session that has gone on where it comes from is taken over anew.
+    """
+
+    def __init__(  # noqa: PLR0913 - each stands alone
+        self,
+        database: Database,
+        host: Host,
+        store: Store,
+        target: Store | None,
+        *,
+        skips: bool = False,
+        again: bool = False,
+    ) -> None:
+        """Take no session yet."""
+        self._rows = SessionRows(database, host)
+        self._services = store.services
+        self._target = None if target is None else target.services
+        self._is_dry = target is None or target.services is not store.services
+        self._skips = skips
+        self._again = again
+
+    def runs(self) -> Iterator[str]:
+        """Give the ids of the sessions that there are to take over."""
+        return self._rows.sessions()
+
+    def move(self, session: str) -> Moved:
+        """Take one session over, or say why not.
+
+        Raises:
+            StoreError: The store that it goes to refuses.
+        """
+        try:
+            check_name("session id", session)
+            if session.startswith(ASIDE):
+                return Moved(session, Outcome.LEFT, why="its id begins as keepset's own do")
+            found = self._look(session)
+            if found is not None and found.run is not None:
+                return self._compared(session, found)
+            if found is not None and found.deletions:
+                why = "a run of this id was deleted here, and does not come back"
+                return Moved(session, Outcome.LEFT, why=why)
+            return self._take(session, None)
+        except KeepsetError as error:
+            ours = isinstance(error, StoreError) and not error.code.startswith("audit.")
+            if ours or error.code == "role.read-only":
+                raise
+            return Moved(session, Outcome.UNREAD, why=error.message, hint=error.hint)
+
+    def _look(self, session: str) -> Found | None:
+        if self._target is None:
+            return None
+        return drive(SessionRun(self._target, session).reader.look(), self._target.backend)
+
+    def _take(self, session: str, replaced: Found | None) -> Moved:
+        aside = aside_of(session)
+        attempt = _Attempt(session, SessionRun(self._services, aside), aside)
+        landed = False
+        try:
+            self._write(attempt)
+            if attempt.left and not self._skips:
+                hint = "--skip-values takes it without them."
+                return self._moved(attempt, Outcome.LEFT, "it has items that cannot be taken", hint)
+            if not attempt.items:
+                return self._moved(attempt, Outcome.LEFT, "it has no items")
+            if not self._is_the_same(attempt):
+                why = "what was written is not what was read, so it was removed again"
+                return self._moved(attempt, Outcome.UNREAD, why)
+            if not self._is_dry:
+                land(self._services, aside, session, replaced)
+                landed = True
+            return self._moved(attempt, Outcome.TAKEN)
+        except (ConflictError, NotFoundError) as error:
+            if error.code == "conflict.exists":  # another import was first
+                return self.move(session)
+            return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
+        finally:
+            if not landed:
+                remove(self._services, aside)
+
+    def _write(self, attempt: _Attempt) -> None:
+        """Write a session; where it cannot be taken, only what stands in the way is sought."""
+        now = self._services.now()
+        for row in self._rows.items(attempt.session):
+            attempt.size += row.size
+            if row.why:
+                attempt.leave(row, row.why)
+            elif not attempt.left or self._skips:
+                parent = attempt.names[-1] if attempt.names else ""
+                at = now if row.at is None else row.at
+                flow = attempt.run.adding([*attempt.items, row.item], row.name, parent, at)
+                try:
+                    drive(flow, self._services.backend)
+                except PolicyError as error:
+                    attempt.leave(row, error.message)
+                    continue
+                attempt.items.append(row.item)
+                attempt.names.append(row.name)
+
+    # --- reading back -----------------------------------------------------------------------------
+
+    def _is_the_same(self, attempt: _Attempt) -> bool:
+        """Read a session back, checkpoint by checkpoint, and compare it with what was read."""
+        run = SessionRun(self._services, attempt.aside)
+        found = drive(run.reader.look(), self._services.backend)
+        line, headers = self._headers(run, found)
+        if line is None or [row.checkpoint for row in headers] != attempt.names[::-1]:
+            return False
+        expected = [self._as_stored(run, item, at) for at, item in enumerate(attempt.items)]
+        for begin in range(0, len(headers), _PAGE):
+            rows = headers[begin : begin + _PAGE]
+            assert found.run is not None  # noqa: S101 - it has headers
+            flow = run.reader.several(found.run, line, rows, run.surface)
+            for at, one in enumerate(drive(flow, self._services.backend), begin):
+                items = _items(one)
+                count = len(expected) - at
+                whole = range(count) if not at else range(count - 1, count)
+                if len(items) != count or any(
+                    run.codec.pack(items[place]) != expected[place] for place in whole
+                ):
+                    return False
+        return True
+
+    @staticmethod
+    def _headers(run: SessionRun, found: Found) -> tuple[LineRow | None, Sequence[StepRow]]:
+        """Give a session's line with its headers, the newest first; no line for another run."""
+        lines = drive(run.reader.headers_of(found, ""), run.surface.services.backend)
+        return lines[0] if len(lines) == 1 else (None, ())
+
+    @staticmethod
+    def _as_stored(run: SessionRun, item: Any, place: int) -> bytes:
+        """Pack an item as it is stored: with a marker for each secret."""
+        guard, field_ = run.surface.guard, run.surface.contract.fields[ITEMS]
+        path = (ITEMS, place)
+        put = dict(guard.decide(field_, item, path, guard.look(field_, item, path)))
+        kept = put.pop(path, item)
+        return guard.codec.pack(kept, path, substitute=put or None)
+
+    def _compared(self, session: str, found: Found) -> Moved:
+        """Compare a session with the run of its id that is there."""
+        assert self._target is not None  # noqa: S101 - it was found there
+        assert found.run is not None  # noqa: S101 - the same
+        run = SessionRun(self._target, session)
+        line, headers = self._headers(run, found)
+        why = "there is another run of this id here, or both have gone on"
+        if found.run.contract.name != NAME or line is None or not headers:
+            return Moved(session, Outcome.DIFFERS, why=why)
+        stored = drive(run.reader.on((line, headers[0].seq), run.surface), self._target.backend)
+        ours = list(
+            zip([row.checkpoint for row in reversed(headers)], _items(stored), strict=False)
+        )
+        theirs = [(row.name, row.item) for row in self._rows.items(session) if not row.why]
+        common = 0
+        for (name, item), (other, got) in zip(theirs, ours, strict=False):
+            if name != other or self._as_stored(run, item, common) != run.codec.pack(got):
+                return Moved(session, Outcome.DIFFERS, common, why=why)
+            common += 1
+        if len(theirs) > common and self._again:
+            return self._take(session, found)
+        if len(theirs) > common:
+            why, hint = f"{len(theirs) - common} items are new", "Take it over anew with --again."
+            return Moved(session, Outcome.GROWN, common, why=why, hint=hint)
+        return Moved(session, Outcome.AHEAD if len(ours) > common else Outcome.THERE, common)
+
+    def _moved(self, attempt: _Attempt, outcome: Outcome, why: str = "", hint: str = "") -> Moved:
+        counts: Counter[tuple[str, str]] = Counter()
+        report = attempt.run.report
+        if self._services.mode is not Mode.OBSERVE:
+            for finding, times in zip(report.findings(), report.counts(), strict=True):
+                if finding.kind.startswith("secret."):
+                    place = tuple("*" if isinstance(one, int) else one for one in finding.path)
+                    counts[finding.kind, format_path(place)] += times
+        return Moved(
+            attempt.session,
+            outcome,
+            len(attempt.names),
+            attempt.size,
+            why,
+            hint,
+            tuple(attempt.left),
+            attempt.more,
+            counts,
+        )
+
+
+def _items(stored: Stored | None) -> list[Any]:
+    found = stored.values.get(ITEMS) if stored is not None else None
+    return found if isinstance(found, list) else []
