@@ -107,3 +107,28 @@ def test_a_document_beyond_all_bounds_is_told_as_unreadable(
     assert values[2] == 2
     path.write_text('[{"x": "' + "y" * 1000 + '"},\n{"x": 2}]')
     assert isinstance(read(path)[2]["(file)"][0].value, Unreadable)
+
+
+def test_an_array_beyond_the_bound_of_a_value_is_read_item_by_item(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from keepset.readers import traces  # noqa: PLC0415 - its bound is made small here
+    from keepset.readers.decoding import bounds  # noqa: PLC0415 - the same
+
+    documents = [
+        {"thread_id": f"t{number % 3}", "step": number, "api_key": f"value {number}"}
+        for number in range(300)
+    ]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(documents))
+    whole = read(path)
+    monkeypatch.setattr(traces, "LARGEST", 100)
+    monkeypatch.setattr(bounds, "LARGEST", 100)
+    overview, runs, items = read(path)
+    assert overview.version == "a list of documents"
+    assert overview.rows == {"documents": 300}
+    assert items == whole[2]
+    assert {one.run: one.checkpoints for one in runs} == {"t0": 100, "t1": 100, "t2": 100}
+    path.write_text(json.dumps([*documents, {"step": 301, "long": "y" * 500}], indent=1))
+    assert read(path)[2]["t0"] == whole[2]["t0"]
+    assert isinstance(read(path)[2]["(file)"][0].value, Unreadable)

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 import msgspec
 
+from keepset.readers.arrays import Piece, pieces
 from keepset.readers.decoding import from_json
 from keepset.readers.decoding.bounds import LARGEST
 from keepset.readers.decoding.entries import entries
@@ -34,6 +35,7 @@ _ONE_RUN: Final = "(file)"
 _LIST: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _LOOK: Final = 1 << 16
 _BEGIN: Final = (b"{", b"[")
+_BLANK: Final = b" \t\r\n\xef\xbb\xbf"
 
 
 @dataclass(slots=True)
@@ -53,7 +55,7 @@ class JsonOpener:
         """Tell whether a file begins with an object or a list."""
         try:
             with Path(place).open("rb") as file:
-                return file.read(_LOOK).lstrip(b" \t\r\n\xef\xbb\xbf")[:1] in _BEGIN
+                return file.read(_LOOK).lstrip(_BLANK)[:1] in _BEGIN
         except OSError:
             return False
 
@@ -77,7 +79,7 @@ class JsonReader:
     def __init__(self, file: BinaryIO, size: int) -> None:
         """Go once over the file to see which runs there are."""
         self._size = size
-        self._file, self._shape = _documents(file, size)
+        self._documents, self._shape = _documents(file, size)
         self._runs = self._found()
 
     @property
@@ -100,7 +102,7 @@ class JsonReader:
         if run not in self._runs:
             return
         for number, place in enumerate(self._runs[run].places):
-            line = self._line(place)
+            line = self._documents.read(place)
             named = dict(entries(line) or ())
             written = _written(named)
             step = _step(named, number)
@@ -118,30 +120,52 @@ class JsonReader:
         broken: Counter[str] = Counter()
         for run in self._runs.values():
             for place in run.places:
-                if isinstance(from_json(self._line(place)), Unreadable):
+                if isinstance(from_json(self._documents.read(place)), Unreadable):
                     broken["documents"] += 1
         return broken
 
-    def _line(self, place: int) -> bytes:
-        self._file.seek(place)
-        return self._file.readline(LARGEST + 2).rstrip(b"\r\n")
-
     def _found(self) -> dict[str, _Run]:
         found: dict[str, _Run] = {}
-        place = 0
-        self._file.seek(0)
-        while line := self._file.readline(LARGEST + 2):
-            begin, place = place, self._past(line)
-            if not line.strip():
-                continue
-            named = dict(entries(line) or ())
+        for place, text, size in self._documents.each():
+            named = dict(entries(text) or ())
             run = found.setdefault(_name(named), _Run())
-            run.places.append(begin)
-            run.size += place - begin
+            run.places.append(place)
+            run.size += size
             if (written := _written(named)) is not None:
                 run.first = written if run.first is None else min(run.first, written)
                 run.last = written if run.last is None else max(run.last, written)
         return found
+
+
+class _Documents(Protocol):
+    """The documents of a file, each known by where it begins."""
+
+    def each(self) -> Iterator[Piece]:
+        """Give all of them; no other is read meanwhile."""
+        ...
+
+    def read(self, place: int) -> bytes:
+        """Read one; of one that is larger than a value may be, its beginning."""
+        ...
+
+
+class _Lines:
+    """One document on each line."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def each(self) -> Iterator[Piece]:
+        place = 0
+        self._file.seek(0)
+        while line := self._file.readline(LARGEST + 2):
+            begin, place = place, self._past(line)
+            if line.strip():
+                yield Piece(begin, line, place - begin)
+
+    def read(self, place: int) -> bytes:
+        self._file.seek(place)
+        return self._file.readline(LARGEST + 2).rstrip(b"\r\n")
 
     def _past(self, line: bytes) -> int:
         """Go past a line of which only the beginning was read."""
@@ -150,16 +174,36 @@ class JsonReader:
         return self._file.tell()
 
 
-def _documents(file: BinaryIO, size: int) -> tuple[BinaryIO, str]:
-    """Give the documents of a file one on each line, and tell how they lie in the file."""
+class _Items:
+    """The items of one array, however large it is."""
+
+    def __init__(self, file: BinaryIO, begin: int) -> None:
+        self._file = file
+        self._begin = begin
+
+    def each(self) -> Iterator[Piece]:
+        yield from pieces(self._file, self._begin, LARGEST + 2)
+
+    def read(self, place: int) -> bytes:
+        found = next(pieces(self._file, place, LARGEST + 2), None)
+        return found.text.strip() if found else b""
+
+
+def _documents(file: BinaryIO, size: int) -> tuple[_Documents, str]:
+    """Give the documents of a file, and tell how they lie in it."""
     first = file.readline(LARGEST)
     is_whole = not isinstance(from_json(first), Unreadable)
     if is_whole and file.tell() < size and file.read(_LOOK).strip():
-        return file, "one document on each line"
-    file.seek(0)
+        return _Lines(file), "one document on each line"
     if size > LARGEST:
+        begin = _bracket(file)
+        if begin:
+            return _Items(file, begin), "a list of documents"
         # what is larger than a value may be is told as one value that cannot be read
-        return (file, "one document on each line") if is_whole else (_one(b"[too large]"), "one")
+        return (
+            (_Lines(file), "one document") if is_whole else (_one(b"[too large]"), "one document")
+        )
+    file.seek(0)
     text = file.read()
     try:
         return _one(*(bytes(one) for one in _LIST.decode(text))), "a list of documents"
@@ -167,10 +211,18 @@ def _documents(file: BinaryIO, size: int) -> tuple[BinaryIO, str]:
         return _one(text), "one document"
 
 
-def _one(*documents: bytes) -> BinaryIO:
+def _bracket(file: BinaryIO) -> int:
+    """Give the place behind the bracket with which an array begins; 0 where there is none."""
+    file.seek(0)
+    head = file.read(_LOOK)
+    begin = head.find(b"[") + 1
+    return begin if begin and not head[: begin - 1].strip(_BLANK) else 0
+
+
+def _one(*documents: bytes) -> _Documents:
     """Put documents on lines of their own: JSON has no line ends but between its parts."""
     lines = (one.replace(b"\r", b" ").replace(b"\n", b" ") for one in documents)
-    return io.BytesIO(b"\n".join(lines) + b"\n")
+    return _Lines(io.BytesIO(b"\n".join(lines) + b"\n"))
 
 
 def _name(named: Mapping[str, bytes]) -> str:
