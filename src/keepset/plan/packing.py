@@ -23,6 +23,10 @@ are what a store keeps free."""
 BYTES_PER_SEGMENT = 256 << 10
 """Steps are packed earlier where their differences take more than this."""
 
+BYTES_AT_A_STOP = 2 << 10
+"""Where a run stops, its steps are packed as soon as their differences take more than this: most
+runs have fewer steps than a segment, and are done."""
+
 STEPS_PER_HEADERS = 64
 """How many steps share a segment of headers."""
 
@@ -54,11 +58,16 @@ NO_PACKS = Packs()
 """What the writer of a new line remembers."""
 
 
-def is_full(tail: Sequence[TailStep]) -> bool:
-    """Tell whether it is time to pack the unpacked steps."""
+def is_full(tail: Sequence[TailStep], *, stops: bool = False) -> bool:
+    """Tell whether it is time to pack the unpacked steps.
+
+    Args:
+        tail: The steps.
+        stops: Whether the run is done, paused or failed with the step after them.
+    """
     if len(tail) >= STEPS_PER_SEGMENT:
         return True
-    return sum([step.size for step in tail]) > BYTES_PER_SEGMENT
+    return sum([step.size for step in tail]) > (BYTES_AT_A_STOP if stops else BYTES_PER_SEGMENT)
 
 
 def pack_segments(

@@ -16,6 +16,7 @@ from keepset.plan.recorder import Recorder
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow
 from keepset.plan.steps import Difference, TailStep, join_changes, remembered
 from keepset.scan import Finding
+from keepset.verdict.status import Status
 
 LARGE_CONTENT = 4096
 """From this many bytes on, a field that is written whole may be content beside its ids."""
@@ -113,7 +114,8 @@ def _lay(
     digest = digest_of_step(head, header.metadata, joined)
     step = StepRow(*head, header.metadata, joined, digest)
     bare = StepRow(*head, header.metadata, b"", digest)
-    segments, memory = _packed(memory, compressed=recorder.compressed)
+    stops = header.status != Status.RUNNING
+    segments, memory = _packed(memory, stops=stops, compressed=recorder.compressed)
     until = recorder.memory.tail[-1].row.seq if segments else 0
     fresh = remembered(bare, differences)
     after = LineMemory(
@@ -143,9 +145,11 @@ def _heavier(before: LineMemory, fields: Mapping[str, FieldMemory], fresh: TailS
     return weight
 
 
-def _packed(memory: LineMemory, *, compressed: bool) -> tuple[tuple[SegmentRow, ...], LineMemory]:
-    """Pack the unpacked steps where they are many: the segments, and what is then remembered."""
-    if not is_full(memory.tail):
+def _packed(
+    memory: LineMemory, *, stops: bool, compressed: bool
+) -> tuple[tuple[SegmentRow, ...], LineMemory]:
+    """Pack the unpacked steps where it is time: the segments, and what is then remembered."""
+    if not is_full(memory.tail, stops=stops):
         return (), memory
     segments, packs = pack_segments(memory.tail, memory.packs, compressed=compressed)
     return segments, memory._replace(tail=(), packs=packs, weight=None)
