@@ -100,6 +100,6 @@ def test_a_file_that_was_vacuumed_while_it_is_open_takes_saves(
     vacuum.execute("VACUUM")
     vacuum.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     vacuum.close()
-    assert (tmp_path / "runs.db").stat().st_size < before
+    assert (tmp_path / "runs.db").stat().st_size <= before
     scribe.save_many(3)
     assert len(backend.execute(ReadEverything(scribe.key)).lines[0].steps) == 5

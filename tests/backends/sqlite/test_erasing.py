@@ -74,7 +74,8 @@ def test_a_deleted_run_leaves_no_byte_in_any_file(
         assert found == {"runs.db": 0, "runs.db-wal": 0, "runs.db-shm": 0}
     for number in (1, 2, 4):  # the control: what was not deleted is found by the same search
         assert _found(tmp_path / "runs.db", f"run-{number}")["runs.db"] > 0
-    assert (tmp_path / "runs.db-wal").stat().st_size == 0
+    backend.close()  # free pages may be given back until then
+    assert not (tmp_path / "runs.db-wal").exists()
 
 
 def test_a_search_finds_what_is_deleted_without_overwriting(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from keepset.backends.outcome import Outcome
@@ -25,6 +26,7 @@ from keepset.backends.sqlite.failures import (
 from keepset.backends.sqlite.forks import GATE
 from keepset.backends.sqlite.gaps import RawFile, overwrite_gaps
 from keepset.backends.sqlite.jobs import Ticket
+from keepset.backends.sqlite.shrinking import is_worth_it, shrink
 
 _EAGER = 0.005
 _PATIENT = 0.25
@@ -56,6 +58,7 @@ class Erasure:
         self._served: list[_Owed] = []
         self._page = 0
         self._dirty = False
+        self._surplus = False
         self._next = 0.0
 
     @property
@@ -65,8 +68,9 @@ class Erasure:
 
     @property
     def pause(self) -> float | None:
-        """Seconds until the next attempt; None where there is nothing to clean."""
-        return max(0.0, self._next - time.monotonic()) if self._dirty else None
+        """Seconds until the next attempt; None where there is nothing to do."""
+        todo = self._dirty or self._surplus
+        return max(0.0, self._next - time.monotonic()) if todo else None
 
     def owe(self, answer: Future[Any] | Ticket, value: Any) -> None:
         """Give the value as the answer once the files are clean."""
@@ -78,8 +82,11 @@ class Erasure:
         """Go on with the cleaning where there is something to clean and it is time to try.
 
         Who comes while the pages are gone through waits for the next time: what it removed may lie
-        in pages that were seen to already.
+        in pages that were seen to already. Once all is clean, pages that hold nothing are given
+        back.
         """
+        if not self._dirty and self._surplus:
+            self._surplus = self.give_back(connection)
         if not self._dirty or time.monotonic() < self._next:
             return
         if not self._page:
@@ -93,6 +100,23 @@ class Erasure:
             self._expire()
         else:
             self._go_on(cleaned.value)
+
+    def give_back(self, connection: sqlite3.Connection) -> bool:
+        """Give some pages that hold nothing back to the file system.
+
+        Nobody waits for it, so that it is left for another time where anything stands in the way.
+
+        Returns:
+            Whether there may be more.
+        """
+        path, raw = self._place.path, self._raw
+        if path is None or raw is None:
+            return False
+        log = path.with_name(f"{path.name}-wal")
+        with suppress(OSError, *DRIVER_ERRORS), GATE.mine():
+            if is_worth_it(connection) and _truncate(connection) and shrink(connection, raw, log):
+                return _truncate(connection)
+        return False
 
     def _overwritten(self, connection: sqlite3.Connection) -> int | None:
         """Overwrite gaps in some pages: the page to go on with, 0 for none; None: not now."""
@@ -113,6 +137,7 @@ class Erasure:
             owed.answer.set_result(owed.value)
         self._served = []
         self._dirty = bool(self._owed)
+        self._surplus = True
 
     def _deadline(self) -> float:
         return time.monotonic() + self._place.timeout

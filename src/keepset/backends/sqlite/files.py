@@ -178,15 +178,17 @@ def check_file(path: Path, application: int, newest: int) -> None:
         return
     if size < _SMALLEST_PAGE:
         raise failure(NOT_A_DATABASE, str(path), f"{size} bytes")
-    stored, version = _read_header(path)
-    if stored != application:
+    stored, version, changes = _read_header(path)
+    if stored != application and (stored or changes or logged):
         raise failure(NOT_OURS, str(path), f"application id {stored}")
     if version > newest:
         raise failure(NEWER, str(path), f"schema {version}, known up to {newest}")
 
 
-def _read_header(path: Path) -> tuple[int, int]:
-    """Read application id and schema number from the first page.
+def _read_header(path: Path) -> tuple[int, int, int]:
+    """Read application id, schema number and count of schema changes from the first page.
+
+    Where there were no changes it holds nothing, as that of a store that is being made.
 
     A writable schema is what makes SQLite read them though the file is shorter than its first page
     says, as it is while, or after a kill when, a part of the content lies in the log.
@@ -199,9 +201,10 @@ def _read_header(path: Path) -> tuple[int, int]:
             connection.execute("PRAGMA writable_schema = ON")
             ((stored,),) = connection.execute("PRAGMA application_id")
             ((version,),) = connection.execute("PRAGMA user_version")
+            ((changes,),) = connection.execute("PRAGMA schema_version")
     except DRIVER_ERRORS as error:
         raise translate(error, str(path)) from error
-    return int(stored), int(version)
+    return int(stored), int(version), int(changes)
 
 
 def file_sizes(path: Path) -> list[tuple[str, int, int]]:

@@ -149,6 +149,25 @@ def overwrite_gaps(
             connection.execute("ROLLBACK")
 
 
+def overwrite_last(connection: sqlite3.Connection, raw: RawFile, count: int) -> None:
+    """Overwrite the gaps of the pages that are moved where some pages at the end are given back.
+
+    Args:
+        connection: The connection that writes, in a transaction that changes something after it;
+            it has no page in memory but the first, and the log holds nothing.
+        raw: The database file.
+        count: How many pages are given back.
+
+    Raises:
+        sqlite3.Error: SQLite refuses.
+        OSError: The file cannot be read or written.
+    """
+    ((size,),) = connection.execute("PRAGMA page_size")
+    pages = os.fstat(raw.handle).st_size // size
+    maps = count // (size // _MAP_ENTRY) + 2  # they lie between the others, and are not counted
+    _overwrite(raw.handle, size, range(max(1, pages - count - maps), pages + 1), maps=True)
+
+
 def _is_map(page: int, size: int) -> bool:
     """Tell whether a page, counted from 1, is a map of pages in a file that has such.
 

@@ -69,6 +69,9 @@ def migrate(connection: sqlite3.Connection, place: str, patience: Patience) -> N
         StoreError: ``store.not-ours`` or ``store.newer-format``; nothing was changed.
         sqlite3.Error: SQLite refused; nothing was changed.
     """
+    ((pages,),) = patiently(lambda: connection.execute("PRAGMA page_count").fetchall(), patience)
+    if not pages:  # later it would change nothing, or a file that is not ours
+        patiently(lambda: connection.execute("PRAGMA auto_vacuum = INCREMENTAL"), patience)
     patiently(lambda: connection.execute("BEGIN EXCLUSIVE"), patience)
     with GATE.mine():
         try:

@@ -32,6 +32,9 @@ from keepset.backends.sqlite.watching import Watch
 MOST = 256
 """How many writes are committed together at most, so that the first does not wait for long."""
 
+PARTS_AT_THE_END = 8
+"""How many parts of free pages are given back at most where a store is closed: 32 MB."""
+
 
 class Writer:
     """Owns the connection that writes, and the thread that uses it.
@@ -169,7 +172,7 @@ class Writer:
             self._jobs.put(None)
         if thread is None or not thread.is_alive():
             with self._turn:
-                self._disconnect()
+                self._finish()
         elif thread is not threading.current_thread():
             thread.join()
         with self._lock:
@@ -194,7 +197,7 @@ class Writer:
         while not ending or self._erasure.waited_for:
             ending = self._work_through(self._take()) or ending
         with self._turn:
-            self._disconnect()
+            self._finish()
 
     def _work_through(self, taken: Sequence[Job | None]) -> bool:
         """Do what was taken, and forget it; tell whether it is the end."""
@@ -283,6 +286,14 @@ class Writer:
         with GATE.mine():
             if self._connection is not None:
                 self._erasure.attempt(self._connection)
+
+    def _finish(self) -> None:
+        """Leave no more free pages than are worth it, and close the connection."""
+        if self._connection is not None:
+            for _ in range(PARTS_AT_THE_END):
+                if not self._erasure.give_back(self._connection):
+                    break
+        self._disconnect()
 
     def _disconnect(self) -> None:
         with GATE.mine():

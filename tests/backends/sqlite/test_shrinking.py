@@ -1,0 +1,177 @@
+"""What was removed makes the file smaller, by itself, and what stays is where it was."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepset.backends.sqlite import SQLiteBackend, erasing, gaps, open_sqlite, shrinking
+from keepset.errors import StoreError
+from keepset.plan.reads import ReadEverything
+from keepset.plan.writes import Delete
+from keepset.testing.contract.base import Scribe, mark, step
+
+PLANTED = b"<planted in the run>"
+SEEDS = range(12)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs.db"
+
+
+@pytest.fixture
+def backend(path: Path) -> Iterator[SQLiteBackend]:
+    opened = open_sqlite(path, durability="normal", timeout=5)
+    yield opened
+    opened.close()
+
+
+def grown(backend: SQLiteBackend, seed: int, saves: int = 300) -> list[Scribe]:
+    """Runs whose rows share pages; the second one has what is looked for."""
+    chance = random.Random(seed)  # noqa: S311 - a fixed seed makes the pages what they are
+    scribes = [Scribe(backend, f"run-{number}") for number in range(6)]
+    for _ in range(saves):
+        scribe = chance.choice(scribes)
+        begin = PLANTED if scribe is scribes[1] else b"<another>"
+        body = begin + chance.randbytes(chance.randint(200, 1500))
+        scribe.save(step(scribe.seq + 1, changes=body))
+    return scribes
+
+
+def delete(backend: SQLiteBackend, scribe: Scribe) -> None:
+    assert backend.execute(Delete(scribe.key, mark(scribe.key), at=1))
+
+
+def left(path: Path) -> int:
+    """How often the files of a store hold what was planted."""
+    files = [file for file in path.parent.iterdir() if file.name.startswith(path.name)]
+    return sum(file.read_bytes().count(PLANTED) for file in files)
+
+
+def sound(path: Path) -> bool:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def free_share(path: Path) -> float:
+    with closing(sqlite3.connect(path)) as connection:
+        ((free,),) = connection.execute("PRAGMA freelist_count")
+        ((pages,),) = connection.execute("PRAGMA page_count")
+    return float(free / pages)
+
+
+def rows(backend: SQLiteBackend, scribe: Scribe) -> Any:
+    (past,) = backend.execute(ReadEverything(scribe.key)).lines
+    return past.steps, past.segments
+
+
+def test_a_file_gets_smaller_by_what_was_deleted(path: Path) -> None:
+    with closing(open_sqlite(path, durability="normal")) as backend:
+        scribes = grown(backend, 1, saves=1500)
+        stays = rows(backend, scribes[0])
+        full = path.stat().st_size
+        for scribe in scribes[1:]:
+            delete(backend, scribe)
+    assert path.stat().st_size < full / 3
+    assert free_share(path) < 0.1
+    assert sound(path)
+    with closing(open_sqlite(path)) as again:
+        assert rows(again, scribes[0]) == stays
+
+
+def test_a_closed_store_has_few_pages_that_hold_nothing(path: Path) -> None:
+    with closing(open_sqlite(path, durability="normal")) as backend:
+        delete(backend, grown(backend, 2)[0])
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("PRAGMA secure_delete = ON")
+            other.execute("DELETE FROM step WHERE id % 2")  # as if steps had been packed
+    assert free_share(path) < 0.1
+    assert sound(path)
+
+
+def test_free_pages_stay_while_somebody_reads_what_was_before(path: Path) -> None:
+    with closing(open_sqlite(path, durability="normal", timeout=0.1)) as backend:
+        scribes = grown(backend, 3)
+        with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            before = reader.execute("SELECT id, changes FROM step").fetchall()
+            with pytest.raises(StoreError) as late:
+                delete(backend, scribes[1])
+            assert late.value.code == "store.busy-readers"
+            backend.close()
+            assert reader.execute("SELECT id, changes FROM step").fetchall() == before
+    assert sound(path)
+
+
+def test_a_file_that_was_made_without_it_stays_as_it_is(path: Path) -> None:
+    open_sqlite(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
+        old.execute("PRAGMA journal_mode = DELETE")
+        old.execute("PRAGMA auto_vacuum = NONE")
+        old.execute("VACUUM")
+    with closing(open_sqlite(path, durability="normal")) as backend:
+        scribes = grown(backend, 4)
+        delete(backend, scribes[1])
+        stays = rows(backend, scribes[0])
+    assert left(path) == 0
+    assert sound(path)
+    with closing(open_sqlite(path)) as again:
+        assert rows(again, scribes[0]) == stays
+
+
+def _moved_meanwhile(
+    backend: SQLiteBackend, path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> int:
+    """Delete a run while another store on the file moves pages; count what is left of it."""
+    monkeypatch.setattr(gaps, "PART", 3)
+    monkeypatch.setattr(shrinking, "_SHARE", 1_000)
+    monkeypatch.setattr(shrinking, "_LEAST", 1)
+    monkeypatch.setattr(shrinking, "AT_ONCE", 2)
+    scribes = grown(backend, seed)
+    overwrite, moved = gaps.overwrite_gaps, []
+    some = path.stat().st_size // 4096 // 2
+    with closing(open_sqlite(path, durability="normal")) as other:
+        Scribe(other, "other").save()
+        connection = other._writer._connection
+        assert connection is not None
+
+        def with_another(*arguments: Any) -> int | None:
+            page = overwrite(*arguments)
+            if page and page > some:  # most of what is free lies in what was seen to
+                moved.append(other._writer._erasure.give_back(connection))
+            return page
+
+        with monkeypatch.context() as patched:
+            patched.setattr(erasing, "overwrite_gaps", with_another)
+            delete(backend, scribes[1])
+        assert any(moved)
+        found = left(path)
+    assert sound(path)
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_page_that_is_moved_while_gaps_are_overwritten_takes_nothing_along(
+    backend: SQLiteBackend, path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _moved_meanwhile(backend, path, seed, monkeypatch) == 0
+
+
+def test_without_that_some_pages_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: pages that are moved as they are take copies along, and they are found."""
+    monkeypatch.setattr(shrinking, "overwrite_last", lambda *_: None)
+    found = 0
+    for seed in SEEDS:
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        path = folder / "runs.db"
+        with closing(open_sqlite(path, durability="normal")) as backend:
+            found += _moved_meanwhile(backend, path, seed, monkeypatch)
+    assert found
