@@ -64,8 +64,9 @@ class Glance:
 
     def __init__(self, path: Path) -> None:
         """Look at it."""
-        self._path = path
-        self._seen = _seen(path)
+        # Names as text: this is asked after each statement, and paths would cost more than it does
+        self._path, self._log = str(path), f"{path}-wal"
+        self._seen = _seen(self._path, self._log)
 
     @property
     def has_log(self) -> bool:
@@ -74,18 +75,17 @@ class Glance:
 
     def has_changed(self) -> bool:
         """Tell whether it looks otherwise now."""
-        return _seen(self._path) != self._seen
+        return _seen(self._path, self._log) != self._seen
 
 
-def _seen(path: Path) -> tuple[object, ...]:
+def _seen(path: str, log: str) -> tuple[object, ...]:
     """Size of the log, and what the file system says of the file itself."""
-    log = path.with_name(path.name + "-wal")
     try:
-        beside = log.stat().st_size
+        beside = os.stat(log).st_size  # noqa: PTH116 - the names are text
     except OSError:
         beside = None
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - the same
     except OSError:
         return (None, None)
     return (found.st_ino, found.st_size, found.st_mtime_ns, beside)
