@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,13 +22,13 @@ def unpacked(path: Path) -> int:
     return int(count)
 
 
-def talk(run: ks.Run, steps: int, status: str) -> list[dict[str, object]]:
+def talk(run: ks.Run, steps: int, status: str) -> list[dict[str, Any]]:
     """Save a run of some steps that then stops, and give the state after each."""
-    state: dict[str, object] = {"count": 0}
+    state: dict[str, Any] = {"messages": []}
     states = []
     for number in range(1, steps + 1):
         state["count"] = number
-        state["messages"] = [*state.get("messages", []), {"text": os.urandom(300).hex()}]  # type: ignore[misc]
+        state["messages"] = [*state["messages"], {"text": os.urandom(300).hex()}]
         run.save("step", dict(state), status=status if number == steps else "running")
         states.append(dict(state))
     return states
