@@ -42,7 +42,7 @@ def test_a_text_that_is_stored_again_and_again_is_looked_at_once_and_counted_eac
     text = "open sesame"
     rows = [state(run, step, "log", [text] * (step + 1)) for run in "ab" for step in range(5)]
     assert places(audit(eye, *rows)) == {"log[*]": 2 * (1 + 2 + 3 + 4 + 5)}
-    assert [shown for shown, _ in eye.shown] == [text]
+    assert [shown for shown, _ in eye.shown] == ["a", text, "b"]  # and the ids of the runs
 
 
 def test_what_was_forgotten_is_looked_at_again_and_nothing_else_changes(
@@ -64,6 +64,7 @@ def test_every_text_is_shown_with_the_names_that_it_stands_under() -> None:
     value = {"user": {"homePhone": "1", "tags": ("t1", b"t2", b"\xff\xfe"), "2 words": {"x": "3"}}}
     audit(eye, state("a", 0, "people", value))
     assert set(eye.shown) == {
+        ("a", ("run",)),
         ("1", ("people", "user", "homePhone")),
         ("t1", ("people", "user", "tags")),
         ("t2", ("people", "user", "tags")),

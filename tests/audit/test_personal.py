@@ -135,6 +135,14 @@ def test_an_address_that_is_a_key_is_found_and_a_star_in_its_place(personal: Per
     assert [one.place for one in found.findings if one.code == "personal.email"] == ["users.*"]
 
 
+def test_an_address_as_the_id_of_a_run_is_told(personal: Personal) -> None:
+    runs = ("ada@example.org", "bob@example.org", "ticket-3")
+    found = audit(personal, *(state(run, 0, "plan", "go on") for run in runs))
+    [one] = [one for one in found.findings if one.code == "personal.email"]
+    assert (one.surface, one.place, one.copies, one.runs) == ("id", "run", 2, 2)
+    assert "ids" in one.hint
+
+
 def test_the_contract_declares_fields_with_personal_data_as_such(personal: Personal) -> None:
     rows = [state("a", 0, "mail", "ada@example.org"), state("a", 0, "plan", "go on")]
     written = contract_text(audit(personal, *rows))

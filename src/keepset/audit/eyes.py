@@ -68,6 +68,11 @@ class Closer:
         self._scanner = scanner
         self._eyes: list[tuple[Eye, dict[bytes, tuple[Sight, ...]]]] = [(eye, {}) for eye in eyes]
 
+    @property
+    def has_eyes(self) -> bool:
+        """Whether anybody looks."""
+        return bool(self._eyes)
+
     def look(self, value: object, path: Path, found: Sequence[Finding]) -> list[Finding]:
         """Look at the texts of a value.
 
@@ -76,7 +81,7 @@ class Closer:
             path: Where it is.
             found: What our own detectors have found in it.
         """
-        if not self._eyes:
+        if not self.has_eyes:
             return []
         secrets = {one.path: one for one in found if reasons.is_secret(one.kind)}
         seen: list[Finding] = []

@@ -11,6 +11,7 @@ from keepset.audit.finding import AuditFinding, Severity
 from keepset.audit.judging import Judged
 from keepset.audit.ours.told import of_ours
 from keepset.audit.personal import PERSONAL, SAID
+from keepset.audit.reading import IDS
 from keepset.audit.seen import LEFTOVER
 from keepset.audit.survey import Survey
 from keepset.audit.tally import SpotTally
@@ -98,6 +99,8 @@ def _spots(found: Survey, costs: dict[str, Judged]) -> Iterator[AuditFinding]:
 
 
 def _secret(surface: str) -> str:
+    if surface == IDS:
+        return "Change it where it is valid; the id of a run is in every row, and in logs."
     if surface == "metadata":
         return "Change it where it is valid; then keep it out of the config, which is copied here."
     if surface == "error":
@@ -123,6 +126,9 @@ def _personal(kind: str, surface: str, *, declared: bool) -> tuple[Severity, str
         return "advice", f"{said}, as declared", hint
     if surface == "state":
         hint = "Declare the field Keep(personal=True), and with retain= how long it is kept."
+        return "warning", said, hint
+    if surface == IDS:
+        hint = "Take ids that say nothing of a person: they are in every row, and in logs."
         return "warning", said, hint
     hint = "Decide how long runs are kept, and delete what is older: it is kept as long as its run."
     return "warning", said, hint

@@ -22,6 +22,8 @@ MOST_KNOWN: Final = 20_000
 _MOST_KEYS: Final = 2_000
 _MOST_LISTS: Final = 64
 """Lists that are kept to be compared with the next step's; each field has one."""
+ID: Final = "run"
+"""Where something lies that is in the id of a run."""
 _NOTHING: Final[dict[str, Seen]] = {}
 
 _Look = tuple[Seen, int | None]
@@ -54,6 +56,14 @@ class Looker:
         if type(value) is list and value:
             return self._list(field, value, beside)
         return self._one(field, value, (field,))
+
+    def look_at_id(self, run: str) -> Mapping[Spot, int]:
+        """Look closer at the id of a run, which may be an address; only eyes do so."""
+        if not self._closer.has_eyes:
+            return {}
+        path = (ID,)
+        found = self._scanner.leaves(run, path, name=ID, parts=_no_parts)
+        return Counter(_spot(finding) for finding in self._closer.look(run, path, found))
 
     def forget_run(self) -> None:
         """Let go of the lists of a run that was read; what was seen in values is kept."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keepset.audit.looking import Looker
+from keepset.audit.looking import ID, Looker
 from keepset.audit.places import graph
 from keepset.audit.seen import Seen
 from keepset.audit.taking import take
@@ -16,6 +16,8 @@ _LARGE: Final = 4_096
 """Bytes from which on content is worth looking for its ids."""
 
 
+IDS: Final = "id"
+"""The surface on which ids of runs are told of; a host has no values there."""
 _ENOUGH: Final = 200
 _SELDOM: Final = 16
 """Of so many runs one is asked for the ids of a field, once enough of them were."""
@@ -73,6 +75,14 @@ class RunReading:
         self._graphs: dict[str, _Graph] = {}
         self._others: dict[tuple[str, str, str], _Field] = {}
         self._spots: dict[tuple[str, str, object], SpotTally] = {}
+
+    def take_id(self, run: str) -> None:
+        """Count what the id of the run gives away."""
+        for spot, times in self._looker.look_at_id(run).items():
+            found = self._tally.spot(IDS, ID, spot.kind, spot.place, spot.detail)
+            found.copies += times
+            found.runs += 1
+            found.last = self._number
 
     def take(self, item: Item) -> None:
         """Count a value."""

@@ -165,6 +165,7 @@ class _Reading:
         """Read the values of a run, and count them."""
         tally = self.tally
         reading = RunReading(tally, tally.read, self._looker)
+        reading.take_id(facts.run)
         size, is_cut = 0, False
         try:
             for number, item in enumerate(self._reader.items(facts.run), 1):

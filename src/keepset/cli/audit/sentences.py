@@ -25,6 +25,7 @@ SURFACES: Final = {
     "interrupt": "questions",
     "resume": "answers",
     "store": "store",
+    "id": "ids",
 }
 """What the surfaces of a host are called."""
 
