@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -43,11 +44,9 @@ class Weights:
                 if (row.seq, name) not in self._of:
                     by_field.setdefault(name, []).append(row.seq)
         for segment in history.past.segments:
-            seqs = [
-                seq
-                for seq in by_field.get(segment.field, ())
-                if segment.first <= seq <= segment.last
-            ]
+            all_seqs = by_field.get(segment.field, [])
+            begin, end = bisect_left(all_seqs, segment.first), bisect_right(all_seqs, segment.last)
+            seqs = all_seqs[begin:end]
             for seq, share in zip(seqs, shares(len(segment.data), len(seqs)), strict=True):
                 if segment.field == HEADER:
                     self._headers[seq] = share

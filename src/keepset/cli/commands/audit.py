@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   keepset audit checkpoints.sqlite
+  keepset audit runs.db --all
   keepset audit checkpoints.sqlite --html audit.html --write-contract state.py
   keepset audit postgresql://replica/agents --sample 5%
   keepset audit checkpoints.sqlite --deep --pii
