@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 from keepset.audit.data import as_data
 from keepset.audit.deep import DEEP, Deep
 from keepset.audit.detectors import detectors
-from keepset.audit.report import Audit, audited
+from keepset.audit.measured import Measured
+from keepset.audit.report import Audit, audited, weighed
 from keepset.audit.surveying import Around, survey
 from keepset.errors import UsageError
 from keepset.readers.ports import Item
@@ -58,6 +60,21 @@ def test_a_secret_that_only_these_rules_know_is_found_at_its_place(deep: Deep) -
 def test_a_field_that_is_such_a_secret_does_not_belong(deep: Deep) -> None:
     [field] = audit(deep, state("a", 0, "registry", ONLY_DEEP)).fields
     assert (field.verdict.keep, field.verdict.reason) == (False, DEEP)
+
+
+def test_a_field_that_only_deep_knows_a_secret_in_is_written_nowhere(deep: Deep) -> None:
+    noise = "".join(map(chr, random.Random(3).choices(range(97, 123), k=200_000)))  # noqa: S311 - text that does not pack
+    rows = Rows(state("a", 0, "log", f"{noise} {ONLY_DEEP}"), state("a", 0, "plan", "go on"))
+
+    def taken(eyes: tuple[Deep, ...]) -> Measured:
+        around = Around(eyes=eyes)
+        found = weighed(audited(survey(rows, "s", detectors(), around=around)), rows)
+        assert found.measured is not None
+        return found.measured
+
+    without, with_it = taken((deep,)), taken(())
+    assert without.ours < 1_000 < with_it.ours
+    assert without.theirs == len(repr("go on")) < 1_000 < with_it.theirs
 
 
 def test_what_our_own_detectors_know_is_counted_once(deep: Deep) -> None:

@@ -110,6 +110,7 @@ class _Writing:
     ) -> None:
         self._found = found
         names = [name for name in fields if name and "#" not in name]
+        self._names = frozenset(names)
         belong = [name for name in names if name not in leave_out]
         self._stores = [(store, _contract(of)) for store, of in ((whole, names), (kept, belong))]
 
@@ -121,7 +122,9 @@ class _Writing:
     def write(self, reader: Reader, run: str) -> None:
         """Write the states of a run, step by step; each graph inside is a run of its own."""
         open_runs: dict[str, list[tuple[Run, frozenset[str]]]] = {}
-        for namespace, state, size in states(reader.items(run)):
+        # What is not written here does not count there either.
+        items = (item for item in reader.items(run) if item.field in self._names)
+        for namespace, state, size in states(items):
             if namespace not in open_runs:
                 name = f"run-{len(self._found.runs)}-{len(open_runs)}"
                 open_runs[namespace] = [
