@@ -103,14 +103,13 @@ class Export:
             return _unread(run_id, error)
 
     def _turn(self, run_id: str, departure: Departure) -> Moved:
-        number = len(departure.walk.picks)
         try:
             with self._target.turn(run_id) as turn:
                 if turn.there and turn.reading is not None:
                     leaving = self._checkpoints(departure)
                     compared = compare(leaving, run_id, turn, self._made)
                     if not self._choices.replace or compared.outcome in _LEFT_ALONE:
-                        return _there(run_id, compared, number, departure)
+                        return _there(run_id, compared, departure)
                     turn.writing.delete_thread(run_id)
                 told = _Told()
                 for one in self._checkpoints(departure):
@@ -126,7 +125,7 @@ class Export:
         return Moved(
             run_id,
             Outcome.TAKEN,
-            number,
+            len(departure.walk.picks),
             why=self._supplied(departure),
             left=tuple(told.left),
             more=told.more,
@@ -214,13 +213,13 @@ _LEFT_ALONE: Final = frozenset({Outcome.THERE, Outcome.AHEAD})
 _ACCEPT: Final = "--accept-changes takes what the host's saver makes of it."
 
 
-def _there(run_id: str, compared: Compared, number: int, departure: Departure) -> Moved:
+def _there(run_id: str, compared: Compared, departure: Departure) -> Moved:
     left = () if compared.left is None else (compared.left,)
     hint = "" if compared.outcome in _LEFT_ALONE else "--replace writes it anew."
     return Moved(
         run_id,
         compared.outcome,
-        number,
+        len(departure.walk.picks),
         hint=hint,
         left=left,
         withheld=dict(departure.withheld),

@@ -42,7 +42,7 @@ def unlike(one: Leaving, got: CheckpointTuple | None) -> Iterator[LeftOut]:
     """Say where a checkpoint is not what it was."""
     yield from _unlike_but_writes(one, got)
     if got is not None:
-        yield from _unlike_writes(one, one.writes, list(got.pending_writes or ()))
+        yield from _unlike_writes(one, _by_task(one.writes), _by_task(got.pending_writes))
 
 
 def _unlike_but_writes(one: Leaving, got: CheckpointTuple | None) -> Iterator[LeftOut]:
@@ -90,6 +90,11 @@ def _unlike_writes(
             yield _left(one, "write", *found)
 
 
+def _by_task(writes: Sequence[Write] | None) -> list[Write]:
+    """Put writes in order of their tasks: which comes first is each release's own choice."""
+    return sorted(writes or (), key=lambda write: write[0])
+
+
 def _plain(value: Any) -> Any:
     """Give a value of metadata as JSON has it; the order of keys is no part of it."""
     return json.loads(json.dumps(value, sort_keys=True))
@@ -120,9 +125,9 @@ def compare(
         left = next(_unlike_but_writes(own, got), None)
         if left is not None:
             return Compared(Outcome.DIFFERS, left)
-        there = list(got.pending_writes or ())
-        if (left := next(_unlike_writes(own, own.writes, there), None)) is not None:
-            is_more, is_fewer = _has(own, there, own.writes), _has(own, own.writes, there)
+        ours, there = _by_task(own.writes), _by_task(got.pending_writes)
+        if (left := next(_unlike_writes(own, ours, there), None)) is not None:
+            is_more, is_fewer = _has(own, there, ours), _has(own, ours, there)
             if not is_more and not is_fewer:
                 return Compared(Outcome.DIFFERS, left)
             more, fewer = more or is_more, fewer or is_fewer

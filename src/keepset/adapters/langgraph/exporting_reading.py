@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from keepset.adapters.langgraph.checkpoints import (
@@ -22,7 +22,7 @@ from keepset.codec import Codec, Path, format_path
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.requests import Flow
 from keepset.run.hosted import Stored, Surface
-from keepset.run.hosted.walking import Walk, loaded
+from keepset.run.hosted.walking import Pick, Walk, loaded
 from keepset.run.pending import PendingWrite
 
 _PAGE: Final = 16
@@ -112,6 +112,7 @@ class Departure:
             KeepsetError: One cannot be read, or a class of its values is not known.
         """
         self.withheld = Counter()
+        self.walk = replace(self.walk, picks=tuple(self._landed()))
         lineage = Lineage((line.namespace, row.parent) for line, row in self.walk.picks)
         for part in self.walk.parts(_PAGE):
             found: list[Stored] = drive(
@@ -121,6 +122,24 @@ class Departure:
                 if stored.header.name.startswith(STEP):
                     with self.thread.named(stored.line.namespace):
                         yield self._leaving(stored, lineage, drive)
+
+    def _landed(self) -> Iterator[Pick]:
+        """Give the checkpoints but those of a graph inside whose own ones around it are to come.
+
+        The graph around it may have been saved later than it, and not have been there yet.
+        """
+        newest: dict[str, str] = {}
+        for line, row in self.walk.picks:
+            newest[line.namespace] = max(newest.get(line.namespace, ""), row.checkpoint)
+        late: set[str] = set()
+        for line, row in self.walk.picks:
+            if line.namespace and row.checkpoint > newest.get("", ""):
+                codec = self._surface(line.namespace).guard.codec
+                around = unpack_metadata(row, codec).get("parents") or {}
+                if any(name in newest and own > newest[name] for name, own in around.items()):
+                    late.add(line.namespace)
+            if line.namespace not in late:
+                yield line, row
 
     def _surface(self, namespace: str) -> Surface:
         return self.threads.surface(self.thread, namespace)

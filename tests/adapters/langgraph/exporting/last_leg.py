@@ -57,11 +57,19 @@ def stored(saver: Any, thread: str) -> list[Any]:
             sorted(one.checkpoint["channel_values"].items()),
             sorted((name, int(v.split(".")[0])) for name, v in _versions(one).items()),
             sorted(one.metadata.items()),
-            sorted(one.pending_writes, key=lambda write: (write[1], _IDS.sub("", repr(write[2])))),
+            _written(one.pending_writes),
         )
         for one in listed
     ]
     return sorted(told, key=lambda one: one[0])
+
+
+def _written(writes: Any) -> list[Any]:
+    """What each task wrote, in order; which task comes first depends on their ids."""
+    tasks: dict[str, list[Any]] = {}
+    for task, channel, value in writes:
+        tasks.setdefault(task, []).append((channel, value))
+    return sorted(tasks.values(), key=lambda own: _IDS.sub("", repr(own)))
 
 
 def _versions(one: Any) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,6 +122,41 @@ def test_a_thread_whose_id_postgres_cannot_hold_is_left_out_and_others_are_not(
     with psycopg.connect(place) as connection:
         there = {row[0] for row in connection.execute("select thread_id from checkpoints")}
     assert there == set(names)
+
+
+def test_two_exports_at_once_give_what_one_gives(server: str, url: str) -> None:
+    place = database(server, "both")
+    for number in range(20):
+        put(url, f"t{number:02}", *({"text": ["x" * 500, step]} for step in range(5)))
+    command = [sys.executable, "-m", "keepset.cli", "export", url, "--to", place, "--apply"]
+    with PostgresSaver.from_conn_string(place) as saver:
+        saver.setup()
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in both:
+        _, err = process.communicate()
+        assert process.returncode == 0, err
+    said = say("export", url, "--to", place, "--json")
+    assert said.result("export")["runs"]["there"] == 20
+    assert _rows(place, "checkpoints") == 100
+
+
+def test_an_export_that_is_killed_leaves_whole_threads(server: str, url: str) -> None:
+    place = database(server, "killed")
+    for number in range(20):
+        put(url, f"t{number:02}", *({"text": ["x" * 500, step]} for step in range(5)))
+    with PostgresSaver.from_conn_string(place) as saver:
+        saver.setup()
+    command = [sys.executable, "-m", "keepset.cli", "export", url, "--to", place, "--apply"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while process.poll() is None and _rows(place, "checkpoints") < 10:
+        pass
+    process.kill()
+    process.wait()
+    runs = say("export", url, "--to", place, "--json").result("export")["runs"]
+    assert runs["there"] >= 2
+    assert runs["there"] + runs["taken"] == 20
+    assert say("export", url, "--to", place, "--apply").code == 0
+    assert _rows(place, "checkpoints") == 100
 
 
 def test_a_server_that_is_not_there_is_an_error_with_a_hint(url: str) -> None:

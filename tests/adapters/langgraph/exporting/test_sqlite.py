@@ -212,15 +212,17 @@ def _many(url: str) -> None:
         put(url, f"t{number:02}", *states)
 
 
-def test_an_export_that_is_killed_leaves_whole_threads_and_the_next_one_goes_on(
-    url: str, target: Path
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_an_export_that_is_ended_leaves_whole_threads_and_the_next_one_goes_on(
+    url: str, target: Path, number: signal.Signals
 ) -> None:
     _many(url)
     process = _start(url, target)
     while process.poll() is None and _threads_in(target) < 5:
         pass
-    os.kill(process.pid, signal.SIGKILL)
+    os.kill(process.pid, number)
     process.communicate()
+    assert process.returncode in {-signal.SIGKILL, 130, 0}
     counts = _counts(url, target)
     assert counts.pop("there") + counts.pop("taken", 0) == MANY
     assert counts == {}
