@@ -86,34 +86,35 @@ class Ours:
     name: str
 
 
+class Laden(TypedDict, total=False):
+    question: str
+    doc_ids: list[str]
+    docs: list[dict[str, str]]
+    db: str
+    api_key: str
+    notes: dict[str, Any]
+    workdir: str
+    messages: Annotated[list[Any], add_messages]
+
+
+def _work(_: Laden) -> Laden:
+    ids = [f"doc-{number}" for number in range(40)]
+    answer = AIMessage("An answer.", response_metadata={"headers": {"x": "y" * 30_000}})
+    return {
+        "doc_ids": ids,
+        "docs": [{"id": one, "text": f"{one} " + "of the document " * 30} for one in ids],
+        "db": "<sqlite3.Connection object at 0x7f3a2b1c4d50>",
+        "api_key": naive.KEY,
+        "notes": {"item": Ours("lamp"), **{f"of_{c}": naive.KEY for c in "abcdefghijklmn"}},
+        "workdir": naive.WORKDIR,
+        "messages": [answer],
+    }
+
+
 def laden(path: Path) -> None:
     """A store of eight fields with nearly all that an audit finds."""
-
-    class State(TypedDict, total=False):
-        question: str
-        doc_ids: list[str]
-        docs: list[dict[str, str]]
-        db: str
-        api_key: str
-        notes: dict[str, Any]
-        workdir: str
-        messages: Annotated[list[Any], add_messages]
-
-    def work(_: State) -> State:
-        ids = [f"doc-{number}" for number in range(40)]
-        answer = AIMessage("An answer.", response_metadata={"headers": {"x": "y" * 30_000}})
-        return {
-            "doc_ids": ids,
-            "docs": [{"id": one, "text": f"{one} " + "of the document " * 30} for one in ids],
-            "db": "<sqlite3.Connection object at 0x7f3a2b1c4d50>",
-            "api_key": naive.KEY,
-            "notes": {"item": Ours("lamp"), **{f"of_{c}": naive.KEY for c in "abcdefghijklmn"}},
-            "workdir": naive.WORKDIR,
-            "messages": [answer],
-        }
-
-    builder: Any = StateGraph(State)
-    builder.add_node("work", work)
+    builder: Any = StateGraph(Laden)
+    builder.add_node("work", _work)
     builder.add_node("rest", lambda _: {"question": "again?"})
     builder.add_node("fail", lambda _: dict[str, str]()[naive.KEY])  # its error quotes the key
     builder.add_edge(START, "work")

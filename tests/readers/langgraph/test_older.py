@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from keepset.readers import recognise
+from keepset.readers.databases.sqlite import opened
+from keepset.readers.langgraph.older import of_today
 from keepset.readers.ports import Foreign, Item, Overview, RunFacts
 from tests.cli.terminal import say
 from tests.readers.langgraph.stores import of
@@ -107,9 +109,6 @@ def test_checkpoints_by_their_times_are_read_as_those_of_today(by_time: Path) ->
 
 
 def test_rows_are_found_along_the_index_however_many_threads_there_are(by_time: Path) -> None:
-    from keepset.readers.databases.sqlite import opened  # noqa: PLC0415 - here alone
-    from keepset.readers.langgraph.older import of_today  # noqa: PLC0415
-
     with opened(by_time) as database:
         tables = of_today(database)
         plan = tables.fetch(
