@@ -261,34 +261,31 @@ def test_a_password_is_not_shown(tmp_path: Path) -> None:
     assert shown(str(tmp_path)) == str(tmp_path)
 
 
-FIRST = (
-    "create table checkpoint_migrations (v INTEGER PRIMARY KEY)",
-    "create table checkpoints (thread_id TEXT NOT NULL,"
-    " checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,"
-    " parent_checkpoint_id TEXT, type TEXT, checkpoint JSONB NOT NULL,"
-    " metadata JSONB NOT NULL DEFAULT '{}',"
-    " PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))",
-    "create table checkpoint_blobs (thread_id TEXT NOT NULL,"
-    " checkpoint_ns TEXT NOT NULL DEFAULT '', channel TEXT NOT NULL, version TEXT NOT NULL,"
-    " type TEXT NOT NULL, blob BYTEA,"
-    " PRIMARY KEY (thread_id, checkpoint_ns, channel, version))",
-    "create table checkpoint_writes (thread_id TEXT NOT NULL,"
-    " checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,"
-    " task_id TEXT NOT NULL, idx INTEGER NOT NULL, channel TEXT NOT NULL, type TEXT,"
-    " blob BYTEA NOT NULL,"
-    " PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx))",
-    """insert into checkpoints values
-    ('t', '', '1f1ecae3-d260-6792-bfff-6eacbb14e97c', null, null,
+FIRST = """
+create table checkpoint_migrations (v INTEGER PRIMARY KEY);
+create table checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '',
+    checkpoint_id TEXT NOT NULL, parent_checkpoint_id TEXT, type TEXT,
+    checkpoint JSONB NOT NULL, metadata JSONB NOT NULL DEFAULT '{}',
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));
+create table checkpoint_blobs (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '',
+    channel TEXT NOT NULL, version TEXT NOT NULL, type TEXT NOT NULL, blob BYTEA,
+    PRIMARY KEY (thread_id, checkpoint_ns, channel, version));
+create table checkpoint_writes (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '',
+    checkpoint_id TEXT NOT NULL, task_id TEXT NOT NULL, idx INTEGER NOT NULL,
+    channel TEXT NOT NULL, type TEXT, blob BYTEA NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx));
+insert into checkpoints values ('t', '', '1f1ecae3-d260-6792-bfff-6eacbb14e97c', null, null,
     '{"v": 1, "ts": "2024-05-06T07:08:09+00:00", "pending_sends": [],
       "versions_seen": {"__start__": {}, "answer": {"start:answer": "2.a"}},
       "channel_versions": {"api_key": "00000000000000000000000000000003.0.6884674793888433",
-                           "answer": "3.b"}}', '{"step": 1}')""",
-    "insert into checkpoint_blobs values ('t', '', 'answer', '3.b', 'json', '\"answer\"'),"
-    " ('t', '', 'api_key', '00000000000000000000000000000003.0.6884674793888433', 'json',"
-    " '\"env:OPENAI\"')",
-    "insert into checkpoint_writes values ('t', '',"
-    " '1f1ecae3-d260-6792-bfff-6eacbb14e97c', 'task', 0, 'question', 'json', '\"why?\"')",
-)
+                           "answer": "3.b"}}', '{"step": 1}');
+insert into checkpoint_blobs values
+    ('t', '', 'answer', '3.b', 'json', '"answer"'),
+    ('t', '', 'api_key', '00000000000000000000000000000003.0.6884674793888433', 'json',
+     '"env:OPENAI"');
+insert into checkpoint_writes values
+    ('t', '', '1f1ecae3-d260-6792-bfff-6eacbb14e97c', 'task', 0, 'question', 'json', '"why?"');
+"""
 """The tables of the first release, with a thread in them."""
 
 
@@ -296,7 +293,7 @@ def test_the_tables_of_the_first_release_are_read_and_no_version_is_taken_for_a_
     server: str,
 ) -> None:
     place = database(server, "first")
-    run(place, *FIRST)
+    run(place, FIRST)
     with recognise(place).open(place) as reader:
         overview, (fact,), items = reader.overview(), reader.runs(), list(reader.items("t"))
         assert set(reader.orphans().values()) == {0}
