@@ -24,7 +24,14 @@ from keepset.adapters.langgraph.verifying import Unlike, Verifying
 from keepset.adapters.langgraph.vetting import Allowed
 from keepset.adapters.moved import LeftOut, Moved, Outcome
 from keepset.backends.driver import drive
-from keepset.errors import ConflictError, KeepsetError, NotFoundError, StoreError
+from keepset.errors import (
+    ConflictError,
+    KeepsetError,
+    NotFoundError,
+    PolicyError,
+    StoreError,
+    UsageError,
+)
 from keepset.plan.reads import Found
 from keepset.readers.databases.port import Database
 from keepset.readers.langgraph.layout import Layout
@@ -128,7 +135,9 @@ class Importer:
             ours = isinstance(error, StoreError) and not error.code.startswith(_SECONDS)
             if ours or error.code == "role.read-only":
                 raise
-            return Moved(thread, Outcome.UNREAD, why=error.message, hint=error.hint)
+            refused = isinstance(error, PolicyError | UsageError)
+            outcome = Outcome.LEFT if refused else Outcome.UNREAD
+            return Moved(thread, outcome, why=error.message, hint=error.hint)
 
     def _move(self, thread: str) -> Moved:
         found = self._look(thread)
@@ -148,14 +157,23 @@ class Importer:
     # --- one that is not there --------------------------------------------------------------------
 
     def _take(self, thread: str, replaced: Found | None) -> Moved:
-        spots = self._origin.rows.spots(thread)
-        attempt = self._taking.begin(thread, spots)
+        attempt = self._taking.begin(thread, self._origin.rows.spots(thread))
+        try:
+            moved = self._attempted(attempt, replaced)
+        except (ConflictError, NotFoundError):
+            # Another import was first, and has removed what this one had written
+            if replaced is None and self._is_there(thread):
+                return self._move(thread)
+            raise
+        if moved.outcome is Outcome.UNREAD and replaced is None and self._is_there(thread):
+            return self._move(thread)
+        return moved
+
+    def _attempted(self, attempt: Attempt, replaced: Found | None) -> Moved:
         landed = False
         try:
             self._taking.write(attempt)
-            stands = self._stands_in_the_way(attempt)
-            if stands is None:
-                stands = self._unverified(attempt)
+            stands = self._stands_in_the_way(attempt) or self._unverified(attempt)
             if stands is None and not self._is_dry:
                 stands = self._land(attempt, replaced)
                 landed = stands is None
@@ -163,6 +181,11 @@ class Importer:
         finally:
             if not landed:
                 remove(self._work.services, attempt.aside.id)
+
+    def _is_there(self, thread: str) -> bool:
+        """Tell whether a thread is here by now, or was."""
+        found = self._look(thread)
+        return found is not None and bool(found.run or found.deletions)
 
     def _stands_in_the_way(self, attempt: Attempt) -> Moved | None:
         """Say why a thread was not written; None where it was."""
@@ -183,11 +206,12 @@ class Importer:
         """Read a thread back; say where it is not what it was, None where it is."""
         aside = self._work.fresh(attempt.aside.id)
         found = drive(aside.reader.look(), self._work.services.backend)
-        verifying = Verifying(self._origin, self._work)
-        unlike = next(verifying.unlike(aside, found, attempt.thread, attempt.spots), None)
-        if unlike is None:
-            return None
-        attempt.left = [unlike.where]
+        if found.run is not None:
+            verifying = Verifying(self._origin, self._work)
+            unlike = next(verifying.unlike(aside, found, attempt.thread, attempt.spots), None)
+            if unlike is None:
+                return None
+            attempt.left = [unlike.where]
         why = "what was written is not what was read, so it was removed again"
         hint = "It may have gone on meanwhile: try again, once nothing writes to it."
         return self._moved(attempt, Outcome.UNREAD, why, hint)
@@ -199,8 +223,8 @@ class Importer:
         try:
             land(self._work.services, attempt.aside.id, attempt.thread, replaced)
         except (ConflictError, NotFoundError) as error:
-            if error.code == "conflict.exists":  # another import was first
-                return self._move(attempt.thread)
+            if replaced is None:
+                raise
             return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
         return None
 

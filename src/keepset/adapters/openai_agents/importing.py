@@ -13,7 +13,14 @@ from keepset.adapters.openai_agents.rows import ItemRow, SessionRows
 from keepset.adapters.openai_agents.session import ITEMS, NAME, SessionRun, path_of
 from keepset.backends.driver import drive
 from keepset.codec import format_path
-from keepset.errors import ConflictError, KeepsetError, NotFoundError, PolicyError, StoreError
+from keepset.errors import (
+    ConflictError,
+    KeepsetError,
+    NotFoundError,
+    PolicyError,
+    StoreError,
+    UsageError,
+)
 from keepset.plan.guard import Mode
 from keepset.plan.reads import Found
 from keepset.plan.rows import LineRow, StepRow
@@ -103,7 +110,9 @@ class SessionImporter:
             ours = isinstance(error, StoreError) and not error.code.startswith("audit.")
             if ours or error.code == "role.read-only":
                 raise
-            return Moved(session, Outcome.UNREAD, why=error.message, hint=error.hint)
+            refused = isinstance(error, PolicyError | UsageError)
+            outcome = Outcome.LEFT if refused else Outcome.UNREAD
+            return Moved(session, outcome, why=error.message, hint=error.hint)
 
     def _look(self, session: str) -> Found | None:
         if self._target is None:
@@ -113,6 +122,25 @@ class SessionImporter:
     def _take(self, session: str, replaced: Found | None) -> Moved:
         aside = aside_of(session)
         attempt = _Attempt(session, SessionRun(self._services, aside), aside)
+        try:
+            moved = self._attempted(attempt, replaced)
+        except (ConflictError, NotFoundError) as error:
+            if replaced is not None:
+                return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
+            # Another import was first, and has removed what this one had written
+            if self._is_there(session):
+                return self.move(session)
+            raise
+        if moved.outcome is Outcome.UNREAD and replaced is None and self._is_there(session):
+            return self.move(session)
+        return moved
+
+    def _is_there(self, session: str) -> bool:
+        """Tell whether a session is here by now, or was."""
+        found = self._look(session)
+        return found is not None and bool(found.run or found.deletions)
+
+    def _attempted(self, attempt: _Attempt, replaced: Found | None) -> Moved:
         landed = False
         try:
             self._write(attempt)
@@ -125,16 +153,12 @@ class SessionImporter:
                 why = "what was written is not what was read, so it was removed again"
                 return self._moved(attempt, Outcome.UNREAD, why)
             if not self._is_dry:
-                land(self._services, aside, session, replaced)
+                land(self._services, attempt.aside, attempt.session, replaced)
                 landed = True
             return self._moved(attempt, Outcome.TAKEN)
-        except (ConflictError, NotFoundError) as error:
-            if error.code == "conflict.exists":  # another import was first
-                return self.move(session)
-            return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
         finally:
             if not landed:
-                remove(self._services, aside)
+                remove(self._services, attempt.aside)
 
     def _write(self, attempt: _Attempt) -> None:
         """Write a session; where it cannot be taken, only what stands in the way is sought."""

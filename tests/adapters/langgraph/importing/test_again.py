@@ -1,0 +1,168 @@
+"""A thread that is there already is compared, and nothing that is there is ever overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.types import Command
+
+import keepset as ks
+from keepset.errors import StoreError
+from keepset.langgraph import KeepsetSaver
+from keepset.plan.leases import Lease, Leasing
+from keepset.plan.leasing import Take
+from keepset.plan.reads import FindRun
+from keepset.plan.requests import Seen
+from keepset.plan.rows import RunKey
+from tests.adapters.langgraph.importing import stores
+from tests.adapters.langgraph.importing.stores import KINDS, everything, fill, outcomes, taken
+from tests.adapters.langgraph.saver.graphs import outer
+from tests.adapters.langgraph.saver.steps import config
+
+T = config("t")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    place = tmp_path / "old.sqlite"
+    with stores.on_sqlite(place) as saver:
+        outer(saver).invoke({"log": ["in"]}, T)
+    return place
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+def go_on_there(path: Path, answer: str = "yes") -> None:
+    with stores.on_sqlite(path) as saver:
+        outer(saver).invoke(Command(resume=answer), T)
+
+
+def go_on_here(url: str, answer: str = "yes") -> None:
+    with KeepsetSaver(url) as saver:
+        outer(saver).invoke(Command(resume=answer), T)
+
+
+def here(url: str) -> list[Any]:
+    with KeepsetSaver(url) as saver:
+        return everything(saver, "t")
+
+
+def test_the_same_import_again_changes_nothing(tmp_path: Path, url: str) -> None:
+    place = tmp_path / "all.sqlite"
+    with stores.on_sqlite(place) as saver:
+        fill(saver)
+    taken(place, url)
+    with ks.open(url) as store:
+        before = [(one.run, one.checkpoint, one.updated) for one in store.runs()]
+    assert set(outcomes(taken(place, url)).values()) == {"there"}
+    with ks.open(url) as store:
+        assert [(one.run, one.checkpoint, one.updated) for one in store.runs()] == before
+    assert len(before) == len(KINDS)
+
+
+def test_a_thread_that_went_on_where_it_comes_from_is_taken_anew_only_if_that_is_said(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    before = here(url)
+    go_on_there(path)
+    assert outcomes(taken(path, url)) == {"t": "grown"}
+    assert here(url) == before
+    assert outcomes(taken(path, url, again=True, apply=False)) == {"t": "taken"}
+    assert here(url) == before
+    assert outcomes(taken(path, url, again=True)) == {"t": "taken"}
+    with stores.on_sqlite(path) as saver:
+        assert here(url) == everything(saver, "t")
+    assert outcomes(taken(path, url, again=True)) == {"t": "there"}
+
+
+def test_a_write_that_is_new_after_the_newest_checkpoint_counts_as_gone_on(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    with stores.on_sqlite(path) as saver:
+        newest = saver.get_tuple(T)
+        saver.put_writes(newest.config, [("log", ["late"])], "another-task", "~path")
+    assert outcomes(taken(path, url)) == {"t": "grown"}
+    assert outcomes(taken(path, url, again=True)) == {"t": "taken"}
+    assert ("another-task", "log", ["late"]) in here(url)[-1][4]
+
+
+def test_a_thread_that_went_on_here_is_left_as_it_is(path: Path, url: str) -> None:
+    taken(path, url)
+    go_on_here(url)
+    after = here(url)
+    for again in (False, True):
+        assert outcomes(taken(path, url, again=again)) == {"t": "ahead"}
+    assert here(url) == after
+
+
+def test_where_both_have_gone_on_neither_is_changed(path: Path, url: str) -> None:
+    taken(path, url)
+    go_on_here(url, "here")
+    go_on_there(path, "there")
+    after = here(url)
+    for again in (False, True):
+        assert outcomes(taken(path, url, again=again)) == {"t": "differs"}
+    assert here(url) == after
+
+
+def test_another_thread_of_the_same_id_is_told_apart(path: Path, url: str) -> None:
+    with KeepsetSaver(url) as saver:
+        outer(saver).invoke({"log": ["mine"]}, T)
+    after = here(url)
+    assert outcomes(taken(path, url)) == {"t": "differs"}
+    assert here(url) == after
+
+
+def test_a_value_that_is_another_one_here_is_told_with_its_place(path: Path, url: str) -> None:
+    taken(path, url)
+    stores.change(
+        path,
+        "update writes set value = ? where channel = 'log' and thread_id = 't'",
+        b"\x91\xa1z",
+    )
+    moved = taken(path, url)["t"]
+    assert moved.outcome.value == "differs"
+    assert [left.surface for left in moved.left] == ["write"]
+
+
+def test_a_thread_that_was_deleted_here_does_not_come_back(path: Path, url: str) -> None:
+    taken(path, url)
+    with KeepsetSaver(url) as saver:
+        saver.delete_thread("t")
+    for again in (False, True):
+        assert outcomes(taken(path, url, again=again)) == {"t": "left"}
+    assert here(url) == []
+
+
+def test_a_thread_that_an_execution_works_on_is_not_replaced(path: Path, url: str) -> None:
+    taken(path, url)
+    go_on_there(path)
+    with ks.open(url) as store:
+        services = store.services
+        key = RunKey("default", "t")
+        run = services.backend.execute(FindRun(key, services.mark(key))).run
+        assert run is not None
+        lease = Leasing(Lease("another", 1, services.now() + 60_000), held=False, gone=None)
+        services.backend.execute(
+            Take(key, services.mark(key), Seen(run.incarnation, 0), b"", run.contract, lease, 1)
+        )
+        before = here(url)
+        moved = taken(path, url, again=True)["t"]
+        assert moved.outcome.value == "differs"
+        assert "another execution works on run t" in moved.why
+        assert here(url) == before
+        assert [one.run.key.run_id for one in store.runs()] == ["t"]
+
+
+def test_a_store_of_ours_refuses_the_place_of_another_tool_and_changes_nothing(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="another program"):
+        taken(path, f"sqlite:///{path}")
+    assert path.read_bytes() == before

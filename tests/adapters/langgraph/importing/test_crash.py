@@ -1,0 +1,76 @@
+"""Whatever ends an import, each thread is there whole or not at all, and the next one goes on."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import keepset as ks
+from keepset.langgraph import KeepsetSaver
+from tests.adapters.langgraph.importing import stores
+from tests.adapters.langgraph.importing.stores import KINDS, everything, fill, outcomes, taken
+from tests.cli.terminal import ROOT
+
+CLASSES = (stores.Colour, stores.Spot, stores.Order, stores.Card)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    place = tmp_path / "old.sqlite"
+    with stores.on_sqlite(place) as saver:
+        fill(saver)
+    return place
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+def threads_here(url: str) -> list[str]:
+    """What somebody sees who asks for all threads."""
+    with KeepsetSaver(url, types=CLASSES) as saver:
+        return sorted({one.config["configurable"]["thread_id"] for one in saver.list(None)})
+
+
+@pytest.mark.parametrize("reads", [1, 5, 20, 45, 70])
+def test_a_process_that_is_killed_leaves_no_half_thread_and_the_next_goes_on(
+    path: Path, url: str, reads: int
+) -> None:
+    module = "tests.adapters.langgraph.importing.crashing"
+    child = subprocess.run(
+        [sys.executable, "-m", module, str(path), url, str(reads)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (child.returncode, child.stdout) == (-signal.SIGKILL, "half\n"), child.stderr
+    whole = threads_here(url)
+    with stores.on_sqlite(path) as old, KeepsetSaver(url, types=CLASSES) as ours:
+        for thread in whole:
+            assert everything(ours, thread) == everything(old, thread)
+    again = outcomes(taken(path, url))
+    assert again == {one: "there" if one in whole else "taken" for one in KINDS}
+    assert threads_here(url) == sorted(KINDS)
+    with ks.open(url) as store:
+        names = [one.run.key.run_id for one in store.runs()]
+        assert names == sorted(KINDS)
+        assert store.verify().problems == ()
+
+
+def test_two_imports_at_once_take_every_thread_over_once(path: Path, url: str) -> None:
+    ks.open(url).close()
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: outcomes(taken(path, url)), range(2)))
+    for thread in KINDS:
+        assert {one[thread] for one in both} <= {"taken", "there"}
+        assert "taken" in {one[thread] for one in both}
+    with ks.open(url) as store:
+        assert [one.run.key.run_id for one in store.runs()] == sorted(KINDS)
