@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Final
@@ -22,6 +23,9 @@ _COUNT: Final = "select count(*) as n from checkpoints where thread_id = %s"
 _IS_THERE: Final = "select to_regclass('checkpoints') is not null as there"
 _VERSION: Final = "select coalesce(max(v), -1) as v from checkpoint_migrations"
 _ALONE: Final = "select pg_advisory_xact_lock(hashtextextended(%s, 1802724724))"
+_TRY_ALONE: Final = "select pg_try_advisory_lock(1802724724, 1) as mine"
+_NOT_ALONE: Final = "select pg_advisory_unlock(1802724724, 1)"
+_MOMENT: Final = 0.05
 _PATH: Final = "select set_config('search_path', %s, false)"
 
 
@@ -32,8 +36,21 @@ class PostgresTarget:
         """Take a connection, and make LangGraph's tables where they are missing or old."""
         self._connection = connection
         self._saver = PostgresSaver(connection, serde=serde)
-        if not _is_current(connection):
+        while not _is_current(connection):
+            self._set_up()
+
+    def _set_up(self) -> None:
+        """Make or mend the tables, unless another export is at it.
+
+        Who waits for a lock in a statement would hold up the making of an index, so nobody does.
+        """
+        if not self._connection.execute(_TRY_ALONE).fetchone()["mine"]:
+            time.sleep(_MOMENT)
+            return
+        try:
             self._saver.setup()
+        finally:
+            self._connection.execute(_NOT_ALONE)
 
     @contextmanager
     def turn(self, thread: str) -> Iterator[Turn]:

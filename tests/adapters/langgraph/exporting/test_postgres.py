@@ -129,8 +129,6 @@ def test_two_exports_at_once_give_what_one_gives(server: str, url: str) -> None:
     for number in range(20):
         put(url, f"t{number:02}", *({"text": ["x" * 500, step]} for step in range(5)))
     command = [sys.executable, "-m", "keepset.cli", "export", url, "--to", place, "--apply"]
-    with PostgresSaver.from_conn_string(place) as saver:
-        saver.setup()
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
         _, err = process.communicate()
