@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
@@ -63,7 +62,7 @@ class Looker:
             return {}
         path = (ID,)
         found = self._scanner.leaves(run, path, name=ID, parts=_no_parts)
-        return Counter(_spot(finding) for finding in self._closer.look(run, path, found))
+        return _counted(self._closer.look(run, path, found))
 
     def forget_run(self) -> None:
         """Let go of the lists of a run that was read; what was seen in values is kept."""
@@ -112,9 +111,8 @@ class Looker:
         found = self._scanner.container(items, (field,), parts=_no_parts)
         if not found:
             return seen
-        spots = Counter(_spot(finding) for finding in found)
         return Seen(
-            {**seen.spots, **spots},
+            {**seen.spots, **_counted(found)},
             seen.against,
             seen.types,
             seen.unreadable,
@@ -160,11 +158,9 @@ class Looker:
             if kind in {"flag", "mapping"} or not taken.value:
                 return _plain(taken.value, kind)
             return _nothing(kind)
-        spots = Counter(_spot(finding) for finding in found)
-        for where, named, _ in taken.leftovers:
-            spots[Spot(LEFTOVER, place(where), named)] += 1
+        leftovers = [Spot(LEFTOVER, place(where), named) for where, named, _ in taken.leftovers]
         return Seen(
-            spots=dict(spots),
+            spots=_counted(found, leftovers),
             against=_against(found, taken, path),
             types=dict(taken.types),
             unreadable=dict(taken.unreadable),
@@ -180,8 +176,14 @@ def _no_parts(value: object) -> None:
     del value
 
 
-def _spot(finding: Finding) -> Spot:
-    return Spot(finding.kind, place(finding.path), finding.detail)
+def _counted(found: Iterable[Finding], others: Sequence[Spot] = ()) -> dict[Spot, int]:
+    spots: dict[Spot, int] = {}  # a Counter takes three times as long to make, for one or two
+    for finding in found:
+        spot = Spot(finding.kind, place(finding.path), finding.detail)
+        spots[spot] = spots.get(spot, 0) + 1
+    for spot in others:
+        spots[spot] = spots.get(spot, 0) + 1
+    return spots
 
 
 def _nothing(kind: str) -> Seen:
