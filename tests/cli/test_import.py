@@ -116,7 +116,7 @@ def test_another_tenant_has_runs_of_its_own(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "code"),
     [
-        (b"", "import.unknown-store"),
+        (b"", "audit.empty"),
         (b'{"a": 1}', "import.unknown-store"),
         (None, "audit.not-found"),
     ],
