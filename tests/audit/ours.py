@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
 
 import keepset as ks
 from keepset.langgraph import KeepsetSaver
@@ -59,4 +62,46 @@ def protected(folder: Path) -> Path:
             state["items"] = [Item("lamp", f"bought {number}")]
             run.save(f"step {number}", state)
         run.save("end", state, status="done", metadata={"model": "m-1"})
+    return path
+
+
+def _never(*_: object) -> Any:
+    raise AssertionError("an audit calls nothing")
+
+
+class Supplied(TypedDict, total=False):
+    """Nothing of it but the question is stored."""
+
+    question: Annotated[str, ks.Keep()]
+    docs: Annotated[list[str], ks.Refetch(_never, using="question")]
+    db: Annotated[Any, ks.Reopen(_never)]
+    key: Annotated[str, ks.Secret("env:KEEPSET_TEST_NO_SUCH_VARIABLE")]
+    folder: Annotated[str, ks.Scratch(_never)]
+
+
+def looped(folder: Path, steps: int = 100) -> Path:
+    """A graph that goes round and round, forked twice, so that writes are bundled."""
+    path = folder / "looped.db"
+
+    def step(state: Any) -> Any:
+        number = state["count"]
+        large = "y" * 100_000 if number == 5 else "z"
+        return {"count": number + 1, "log": [f"line {number} " + "x" * 80], "large": large}
+
+    class Loop(TypedDict, total=False):
+        count: int
+        log: Annotated[list[str], operator.add]
+        large: str
+
+    builder: Any = StateGraph(Loop)
+    builder.add_node("step", step)
+    builder.add_edge(START, "step")
+    builder.add_conditional_edges("step", lambda s: "step" if s["count"] < steps else END)
+    with ks.open(url(path)) as store:
+        graph = builder.compile(checkpointer=KeepsetSaver(store))
+        config: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 2 * steps}
+        graph.invoke({"count": 0}, config)
+        history = list(graph.get_state_history(config))
+        for at in (20, 40):
+            graph.update_state(history[at].config, {"log": [f"forked at {at}"]})
     return path

@@ -21,6 +21,7 @@ import keepset as ks
 from keepset.audit.ours.opener import OurOpener, is_ours
 from keepset.backends.sqlite.migrations import newest_schema
 from keepset.errors import KeepsetError
+from keepset.readers.databases.deleted import deleted_bytes
 from keepset.readers.ports import Foreign, Item
 from tests.audit import naive, ours
 from tests.cli.terminal import say, start
@@ -293,6 +294,12 @@ def test_deleted_data_that_still_lies_in_the_file_is_told(tmp_path: Path) -> Non
     told = result(path, code=40)
     assert told["deleted_bytes"] > 90_000
     assert found(told, "audit.deleted-bytes")
+    with path.open("r+b") as file:  # lists of pages that lead nowhere, or in a circle
+        for first in (b"\xff" * 4, b"\0\0\0\1"):
+            file.seek(32)
+            file.write(first + b"\xff" * 4)
+            file.flush()
+            assert deleted_bytes(path) >= 0
 
 
 def test_a_store_of_an_older_schema_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
@@ -348,3 +355,34 @@ def test_a_run_that_is_deleted_meanwhile_is_not_an_error_of_the_program(tmp_path
         with pytest.raises(KeepsetError) as caught:
             list(reader.items(facts.run))
     assert caught.value.code == "run.not-found"
+
+
+def test_nothing_is_loaded_opened_made_or_resolved(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with ks.open(ours.url(path)) as store:
+        state = ours.Supplied(question="Why?", docs=["a"], key=naive.KEY, folder=naive.WORKDIR)
+        store.run(ours.Supplied, "one").save("begin", state)
+    told = result(path, code=0)
+    assert {one["field"] for one in told["fields"]} == {"question"}
+
+
+def test_forks_and_bundled_writes_are_read_and_all_of_their_bytes_are_told(tmp_path: Path) -> None:
+    path = ours.looped(tmp_path)
+    found = items(path)
+    lines = [
+        line
+        for item in found
+        if (item.surface, item.field) == ("state", "log") and isinstance(item.value, list)
+        for line in item.value
+    ]
+    assert len(lines) == len(set(lines)) == 102
+    written = sum(
+        item.size for item in found if item.surface in {"write", "interrupt", "resume", "error"}
+    )
+    with closing(sqlite3.connect(path)) as connection:
+        ((rows, size),) = connection.execute("select count(*), sum(length(value)) from write")
+        ((large,),) = connection.execute("select sum(length(data)) from blob")
+    assert rows < 100  # they are bundled
+    assert written in {size, size + large}  # a large value is told where it is met first
+    assert any(isinstance(item.value, str) and len(item.value) == 100_000 for item in found)
+    assert result(path, code=0)["runs"]["unfinished"] == 1

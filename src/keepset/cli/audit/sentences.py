@@ -106,7 +106,7 @@ def unfinished(audit: Audit) -> str:
     runs, now = audit.survey.tally.runs, audit.survey.now
     if runs.unknown == runs.runs:
         return "The store does not say which runs are unfinished."
-    rest = f" Of {counted(runs.unknown, 'run')} it cannot be told." if runs.unknown else ""
+    rest = f" Not known: {counted(runs.unknown, 'run')}." if runs.unknown else ""
     if not runs.unfinished:
         return f"No run is unfinished.{rest}"
     said = f"{counted(runs.unfinished, 'run')} unfinished, {size(runs.unfinished_bytes)}"

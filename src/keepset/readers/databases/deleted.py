@@ -6,6 +6,9 @@ form. One from which the data was really taken away is full of zeros.
 
 from __future__ import annotations
 
+import os
+import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -13,6 +16,7 @@ from keepset.readers.databases.files import Glance
 
 _FIRST_AT, _COUNT_AT, _SIZE_AT = 32, 36, 16
 _HEADER: Final = 100
+_SMALLEST: Final = 512
 _LARGEST: Final = 65_536  # its size is written as 1
 
 
@@ -25,31 +29,34 @@ def deleted_bytes(path: Path) -> int:
         return 0
     try:
         with path.open("rb") as file:
-            return sum(map(_written, _free_pages(file)))
-    except (OSError, ValueError):
+            return sum(len(page) for page in _free_pages(file) if page.strip(b"\0"))
+    except OSError:
         return 0
 
 
-def _free_pages(file: BinaryIO) -> list[bytes]:
+def _free_pages(file: BinaryIO) -> Iterator[bytes]:
     """Read what free pages hold beside the list itself."""
     header = file.read(_HEADER)
     size = _number(header, _SIZE_AT, 2)
     size = _LARGEST if size == 1 else size
-    trunk, left = _number(header, _FIRST_AT), _number(header, _COUNT_AT)
-    found: list[bytes] = []
+    if size < _SMALLEST:
+        return
+    most = os.fstat(file.fileno()).st_size // size
+    trunk, left = _number(header, _FIRST_AT), min(_number(header, _COUNT_AT), most)
     while trunk and left > 0:
         page = _page(file, trunk, size)
         leaves = min(_number(page, 4), (size - 8) // 4)
-        found.append(page[8 + 4 * leaves :])
-        numbers = [_number(page, 8 + 4 * index) for index in range(leaves)]
-        found += [_page(file, number, size) for number in numbers]
+        rest = page[8 + 4 * leaves :]
+        if not _are_numbers(rest, most):
+            yield rest
+        for index in range(leaves):
+            yield _page(file, _number(page, 8 + 4 * index), size)
         left -= 1 + leaves
         trunk = _number(page, 0)
-    return found
 
 
 def _page(file: BinaryIO, number: int, size: int) -> bytes:
-    file.seek((number - 1) * size)
+    file.seek(max(number - 1, 0) * size)
     return file.read(size)
 
 
@@ -57,5 +64,7 @@ def _number(data: bytes, at: int, width: int = 4) -> int:
     return int.from_bytes(data[at : at + width], "big")
 
 
-def _written(page: bytes) -> int:
-    return len(page) if page.strip(b"\0") else 0
+def _are_numbers(data: bytes, most: int) -> bool:
+    """Tell whether there is nothing but numbers of pages, of a list that was longer once."""
+    data = data[: len(data) // 4 * 4]
+    return all(number <= most for (number,) in struct.iter_unpack(">I", data))
