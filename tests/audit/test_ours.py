@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import keepset as ks
@@ -25,6 +26,11 @@ from keepset.readers.databases.deleted import deleted_bytes
 from keepset.readers.ports import Foreign, Item
 from tests.audit import naive, ours
 from tests.cli.terminal import say, start
+
+
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "docs" / "schemas" / "audit.json").read_text("utf-8")
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +47,9 @@ def result(path: Path, *arguments: str, code: int) -> Any:
     said = say("audit", path, "--json", *arguments)
     assert said.code == code, said.err
     assert naive.KEY not in said.out
-    return json.loads(said.out)["result"]
+    document = json.loads(said.out)
+    jsonschema.validate(document, SCHEMA)
+    return document["result"]
 
 
 def found(result: Any, code: str) -> list[Any]:
@@ -386,3 +394,16 @@ def test_forks_and_bundled_writes_are_read_and_all_of_their_bytes_are_told(tmp_p
     assert written in {size, size + large}  # a large value is told where it is met first
     assert any(isinstance(item.value, str) and len(item.value) == 100_000 for item in found)
     assert result(path, code=0)["runs"]["unfinished"] == 1
+
+
+def test_a_reading_of_one_tenant_does_not_go_on_as_that_of_another(tmp_path: Path) -> None:
+    path, part = ours.protected(tmp_path), tmp_path / "part"
+    stopped = say("audit", path, "--resume", part, "--limit-time", "0", "--tenant", "default")
+    assert stopped.code == 50
+    assert part.exists()
+    said = say("audit", path, "--resume", part, "--limit-time", "9")
+    assert said.code == 2
+    assert "audit.resume-other" in said.err
+    assert (
+        say("audit", path, "--resume", part, "--limit-time", "9", "--tenant", "default").code == 0
+    )

@@ -147,7 +147,9 @@ def _surveyed(
     if given["resume"] is None:
         return survey(reader, shown(place), detectors(), plan, around)
     names = tuple(eye.name for eye in around.eyes)
-    keeping = Keeping(given["resume"], shown(place), plan, around.clock.elapsed, names)
+    chosen = [f"--{name} {given[name]}" for name in (*_COLUMNS, "tenant") if given[name]]
+    what = " ".join([shown(place), *chosen])
+    keeping = Keeping(given["resume"], what, plan, around.clock.elapsed, names)
     around = replace(around, kept=keeping.keep, before=keeping.before())
     try:
         found = survey(reader, shown(place), detectors(), plan, around)
