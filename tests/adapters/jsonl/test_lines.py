@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,24 @@ def test_a_run_that_cannot_be_read_is_told_and_has_no_line(url: str, tmp_path: P
     said = say("export", url, "--to", target, "--runs", "none", "--runs", "t", "--apply", "--json")
     assert (said.code, said.result("export")["runs"]["unread"]) == (50, 1)
     assert {line["run_id"] for line in _lines(target)} == {"t"}
+
+
+def test_a_run_that_is_damaged_leaves_no_line_and_the_others_are_whole(
+    url: str, tmp_path: Path
+) -> None:
+    with ks.open(url) as store:
+        run = store.run(Chat, "damaged")
+        for number in range(40):
+            run.save("step", {"count": number})
+    with sqlite3.connect(tmp_path / "runs.db") as db:
+        db.execute("update step set digest = x'00' where id = (select max(id) from step)")
+    db.close()
+    target = tmp_path / "runs.jsonl"
+    said = say("export", url, "--to", target, "--apply", "--json")
+    result = said.result("export")
+    assert (said.code, result["runs"]["unread"], result["runs"]["taken"]) == (50, 1, 2)
+    assert result["told"][0]["run"] == "damaged"
+    assert {line["run_id"] for line in _lines(target)} == {"note", "t"}
 
 
 def test_a_folder_that_is_not_there_is_an_error(url: str, tmp_path: Path) -> None:

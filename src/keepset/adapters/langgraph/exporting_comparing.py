@@ -21,6 +21,7 @@ STRUCTURE: Final = "checkpoint"
 """Surface of what no saver may change."""
 
 _TABLES: Final = ("v", "id", "ts", "updated_channels", "channel_versions", "versions_seen")
+_UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError, NotImplementedError)
 _INLINE: Final = (type(None), str, int, float, bool)
 Write = tuple[str, str, Any]
 
@@ -116,7 +117,11 @@ def compare(
     more = fewer = False
     for one in leaving:
         here: Any = config_of(thread, one.namespace, one.id)
-        got = turn.reading.get_tuple(here)
+        try:
+            got = turn.reading.get_tuple(here)
+        except _UNREADABLE as error:  # encrypted, or not what this release reads
+            why = f"what is there cannot be read ({type(error).__name__})"
+            return Compared(Outcome.DIFFERS, _left(one, STRUCTURE, (), why))
         if got is None:
             missing += 1
             continue

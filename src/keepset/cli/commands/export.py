@@ -53,6 +53,7 @@ _WORDS: Final = {
     Outcome.LEFT: "left out",
     Outcome.UNREAD: "not readable",
 }
+_WOULD: Final = {**_WORDS, Outcome.TAKEN: "can be exported"}
 
 
 @click.command("export", epilog=EPILOG)
@@ -99,7 +100,8 @@ def command(store_url: str, place: str, tenant: str, *, as_json: bool, **given: 
         source=shown(store_url),
         target=shown(place),
         is_applied=given["apply"],
-        words=_WORDS,
+        words=_WORDS if given["apply"] else _WOULD,
+        measured="out of",
         again="" if given["apply"] else shlex.join(_again(store_url, place, tenant, given)),
     )
     if as_json:

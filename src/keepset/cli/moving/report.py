@@ -29,6 +29,7 @@ class Told:
         is_applied: Whether it was done, and not only tried.
         words: What is said of each outcome.
         again: The words of the command line that does it, where it was only tried.
+        measured: What the bytes are that are told.
     """
 
     source: str
@@ -36,6 +37,7 @@ class Told:
     is_applied: bool
     words: Mapping[Outcome, str]
     again: str = ""
+    measured: str = "read of"
 
 
 def as_data(tally: Tally, told: Told) -> dict[str, Any]:
@@ -101,7 +103,7 @@ def _totals(tally: Tally, told: Told) -> None:
         if number := tally.outcomes[outcome]:
             points = counted(tally.checkpoints[outcome], "checkpoint")
             output.text(f"{counted(number, 'run')} {told.words[outcome]}, {points}")
-    output.text(f"{amount(tally.size)} read of {told.source}")
+    output.text(f"{amount(tally.size)} {told.measured} {told.source}")
     if not told.is_applied:
         output.text("this was a dry run: nothing was written")
         if told.again:

@@ -54,8 +54,9 @@ def test_a_thread_that_came_from_postgres_and_went_back_is_one_that_never_left(
     with PostgresSaver.from_conn_string(left) as old:
         old.setup()
         legs.walk(old, (0,))
-        with KeepsetSaver(url, fallback=old) as ours:
-            legs.walk(ours, (1,), ours.bind)
+    assert say("import", left, "--into", url, "--apply").code == 0
+    with KeepsetSaver(url) as ours:
+        legs.walk(ours, (1,), ours.bind)
     tried = say("export", url, "--to", back)
     assert (tried.code, "dry run" in tried.out) == (0, True), tried.out + tried.err
     said = say("export", url, "--to", back, "--apply", "--json")

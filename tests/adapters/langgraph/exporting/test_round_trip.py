@@ -46,6 +46,32 @@ def test_a_thread_that_came_from_sqlite_and_went_back_is_one_that_never_left(
     require_same(last_leg(str(tmp_path / "new.sqlite")), last_leg(stayed))
 
 
+def test_a_thread_that_was_imported_and_exported_is_one_that_never_left(
+    tmp_path: Path, url: str
+) -> None:
+    stayed, old = str(tmp_path / "stayed.sqlite"), str(tmp_path / "old.sqlite")
+    with SqliteSaver.from_conn_string(stayed) as saver:
+        legs.walk(saver, (0, 1))
+    with SqliteSaver.from_conn_string(old) as saver:
+        legs.walk(saver, (0,))
+    assert say("import", old, "--into", url, "--apply").code == 0
+    with KeepsetSaver(url) as ours:
+        legs.walk(ours, (1,), ours.bind)
+    assert say("export", url, "--to", f"sqlite:///{tmp_path}/new.sqlite", "--apply").code == 0
+    require_same(last_leg(str(tmp_path / "new.sqlite")), last_leg(stayed))
+
+
+def test_a_store_that_was_imported_and_exported_at_once_is_there_already(
+    tmp_path: Path, url: str
+) -> None:
+    old = str(tmp_path / "old.sqlite")
+    with SqliteSaver.from_conn_string(old) as saver:
+        legs.walk(saver, (0, 1))
+    assert say("import", old, "--into", url, "--apply").code == 0
+    said = say("export", url, "--to", f"sqlite:///{old}", "--json")
+    assert said.result("export")["runs"]["there"] == len(legs.WAYS), said.out
+
+
 def test_a_thread_that_began_here_goes_on_there(tmp_path: Path, url: str) -> None:
     stayed = str(tmp_path / "stayed.sqlite")
     with SqliteSaver.from_conn_string(stayed) as saver:

@@ -59,7 +59,7 @@ def test_a_dry_run_writes_nothing_and_says_what_would_be_exported(url: str, targ
     put(url, "t", {"text": "a"}, {"text": "b"})
     said = say("export", url, "--to", target)
     assert (said.code, target.exists()) == (0, False)
-    assert "1 run exported, 2 checkpoints" in said.out
+    assert "1 run can be exported, 2 checkpoints" in said.out
     assert "--apply" in said.out
 
 
@@ -101,6 +101,21 @@ def test_a_thread_that_went_on_there_is_left_and_another_one_of_its_name_is_told
     assert _counts(url, target, "--apply") == {"ahead": 1, "differs": 1}
     assert _there(target) == before
     assert say("export", url, "--to", target).code == 40
+
+
+def test_what_is_there_and_cannot_be_read_is_another_thread(url: str, target: Path) -> None:
+    put(url, "t", {"text": "a"})
+    assert _counts(url, target, "--apply") == {"taken": 1}
+    with sqlite3.connect(target) as db:
+        db.execute("update checkpoints set type = 'msgpack+aes'")
+    db.close()
+    result = _export(url, target, "--apply")
+    assert (result["runs"]["differs"], result["told"][0]["hint"]) == (
+        1,
+        "--replace writes it anew.",
+    )
+    assert _counts(url, target, "--apply", "--replace") == {"taken": 1}
+    assert _counts(url, target) == {"there": 1}
 
 
 def test_one_run_can_be_named_and_one_that_is_not_there_is_told(url: str, target: Path) -> None:
