@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 
 import keepset as ks
+from keepset.errors import StoreError
 from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.importing import stores
 from tests.adapters.langgraph.importing.stores import KINDS, everything, fill, outcomes, taken
+from tests.backends.sqlite.disks import small_disk
 from tests.cli.terminal import ROOT
 
 CLASSES = (stores.Colour, stores.Spot, stores.Order, stores.Card)
@@ -38,7 +41,7 @@ def threads_here(url: str) -> list[str]:
         return sorted({one.config["configurable"]["thread_id"] for one in saver.list(None)})
 
 
-@pytest.mark.parametrize("reads", [1, 5, 20, 45, 70])
+@pytest.mark.parametrize("reads", [1, 5, 15, 25, 30])
 def test_a_process_that_is_killed_leaves_no_half_thread_and_the_next_goes_on(
     path: Path, url: str, reads: int
 ) -> None:
@@ -74,3 +77,26 @@ def test_two_imports_at_once_take_every_thread_over_once(path: Path, url: str) -
         assert "taken" in {one[thread] for one in both}
     with ks.open(url) as store:
         assert [one.run.key.run_id for one in store.runs()] == sorted(KINDS)
+
+
+def test_a_full_disk_ends_an_import_by_name_and_leaves_no_half_thread(
+    path: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with small_disk(folder, 2 << 20):
+        url = f"sqlite:///{folder}/runs.db"
+        ks.open(url).close()
+        left = os.statvfs(folder)
+        filler = folder / "filler"
+        filler.write_bytes(b"\0" * (left.f_bavail * left.f_bsize - (96 << 10)))
+        with pytest.raises(StoreError) as refused:
+            taken(path, url)
+        assert refused.value.code == "store.full"
+        filler.unlink()
+        whole = threads_here(url)
+        with stores.on_sqlite(path) as old, KeepsetSaver(url, types=CLASSES) as ours:
+            for thread in whole:
+                assert everything(ours, thread) == everything(old, thread)
+        assert set(outcomes(taken(path, url)).values()) <= {"taken", "there"}
+        assert threads_here(url) == sorted(KINDS)

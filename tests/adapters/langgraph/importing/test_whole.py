@@ -41,6 +41,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
             place = str(tmp_path / "old.sqlite")
             yield place, opened.enter_context(SqliteSaver.from_conn_string(place))
             return
+        pytest.importorskip("langgraph.checkpoint.postgres")
         from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415 - the same
 
         from tests.readers.langgraph.servers import database  # noqa: PLC0415 - the same
