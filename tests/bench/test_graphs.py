@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from keepset.cli.bench.bars import Bar, bars
-from keepset.cli.bench.cases import Run
+from keepset.cli.bench.cases import Fleet, Run
 from keepset.cli.bench.jobs import perform
-from keepset.cli.bench.results import Figures, as_refetched, as_walk
+from keepset.cli.bench.results import Figures, as_fleets, as_refetched, as_walk
 
 graphs = pytest.importorskip("keepset.cli.bench.systems.graph_savers")
 measured = pytest.importorskip("keepset.cli.bench.systems.graph_run")
@@ -85,6 +85,20 @@ def test_a_file_is_held_to_those_of_the_other_savers() -> None:
     figures.walks[1] = _walk("delta", disk_bytes=800_000)
     assert _bar(figures, name).met is None
     assert _bar(figures, "file, graph 200: DeltaChannel(100)'s").met is True
+
+
+def test_short_threads_are_held_to_those_of_the_other_savers() -> None:
+    one = {"disk_bytes": 10_000, "took": 1.0, "exact": True}
+    figures = Figures()
+    figures.fleets = [
+        as_fleets(Fleet("graph", 2, 3), [one]),
+        as_fleets(Fleet("delta", 2, 3), [{**one, "disk_bytes": 14_000}]),
+    ]
+    name = "file, short threads of 3 steps: DeltaChannel(100)'s"
+    assert (_bar(figures, name).measured, _bar(figures, name).met) == (1.4, False)
+    figures.fleets[1] = as_fleets(Fleet("delta", 2, 3), [{**one, "disk_bytes": 15_000}])
+    assert _bar(figures, name).met is True
+    assert _bar(figures, "file, short threads of 8 steps: DeltaChannel(100)'s").met is None
 
 
 def test_a_step_is_held_to_deltachannel_and_the_saver_alone_to_sqlite() -> None:

@@ -11,7 +11,17 @@ import jsonschema
 import pytest
 
 from keepset.cli.bench.bars import bars
-from keepset.cli.bench.cases import PARTS, Case, Crowd, Opening, Programme, Reading, Run, programme
+from keepset.cli.bench.cases import (
+    PARTS,
+    Case,
+    Crowd,
+    Fleet,
+    Opening,
+    Programme,
+    Reading,
+    Run,
+    programme,
+)
 from keepset.cli.bench.machine import is_busy, machine
 from keepset.cli.bench.measure import Measurement
 from keepset.cli.bench.report import document, show
@@ -30,6 +40,7 @@ TINY = Programme(
     graphs=(tuple(Run(name, 3) for name in ("none", "graph", "delta", "saver", "memory")),),
     documents=1,
     readings=(Reading(300_000, rounds=2),),
+    fleets=(tuple(Fleet(name, 2, 3, rounds=2) for name in ("graph", "delta")),),
 )
 
 
@@ -60,6 +71,8 @@ def test_a_tiny_run_gives_a_document_that_fits_its_schema_and_leaves_no_file(
     assert {walk["system"] for walk in result["graphs"]} >= {"graph"}
     assert all(walk["exact"] for walk in result["graphs"])
     assert [(one["found"], one["exact"]) for one in result["documents"]] == [(0, True)]
+    assert all(fleet["exact"] and fleet["disk_bytes"] > 0 for fleet in result["fleets"])
+    assert {(fleet["threads"], fleet["rounds"]) for fleet in result["fleets"]} == {(2, 2)}
     [audited] = result["audits"]
     assert audited["complete"]
     assert (audited["rounds"], audited["runs"]) == (2, 1)
@@ -132,6 +145,7 @@ def test_one_part_is_measured_alone_and_every_part_has_something_to_measure() ->
         parts |= {crowd.part for crowd in chosen.crowds}
         parts |= {opening.part for opening in chosen.openings}
         parts |= {"graph"} if chosen.graphs and chosen.documents else set()
+        parts |= {"short"} if chosen.fleets else set()
         parts |= {"audit"} if chosen.readings else set()
         assert parts == {part}
     assert programme("full").only(()) == programme("full")

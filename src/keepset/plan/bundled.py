@@ -137,12 +137,28 @@ def bundle(
 
 
 def _entry(seq: int, row: WriteRow, step: TailStep) -> list[Any]:
-    change = step.changes.get(row.channel)
-    value = row.value
-    place = _found(value, change.op) if change and len(value) >= _SMALLEST else None
-    if place is not None:
-        value = LINKED + _PLAIN.pack([step.row.seq - seq, *place])
+    value = _linked(seq, row, step)
     return [seq, _short(row.task), row.path, row.index, row.channel, value]
+
+
+def _linked(seq: int, row: WriteRow, step: TailStep) -> bytes:
+    """Give the value of a write: where it lies in a later step, or else as it is."""
+    change = step.changes.get(row.channel)
+    place = _found(row.value, change.op) if change and len(row.value) >= _SMALLEST else None
+    return row.value if place is None else LINKED + _PLAIN.pack([step.row.seq - seq, *place])
+
+
+def linked(seq: int, rows: Sequence[WriteRow], step: TailStep) -> tuple[WriteRow, ...]:
+    """Give writes that come late without what the step after them holds already.
+
+    Args:
+        seq: The checkpoint that they belong to.
+        rows: The writes.
+        step: The step that came of them, which is stored.
+    """
+    values = [_linked(seq, row, step) for row in rows]
+    made = [replace(row, value=value) for row, value in zip(rows, values, strict=True)]
+    return tuple(replace(row, digest=write_digest(row)) for row in made)
 
 
 def _short(task: str) -> str | bytes:

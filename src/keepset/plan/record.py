@@ -110,11 +110,11 @@ def _lay(
     }
     seq = memory.seq + 1
     head = (seq, header.checkpoint, memory.checkpoint, header.name, header.status, header.at)
-    joined = join_changes(seq, differences, compressed=recorder.compressed)
+    stops = header.status != Status.RUNNING
+    joined = join_changes(seq, differences, compressed=recorder.compressed, stops=stops)
     digest = digest_of_step(head, header.metadata, joined)
     step = StepRow(*head, header.metadata, joined, digest)
     bare = StepRow(*head, header.metadata, b"", digest)
-    stops = header.status != Status.RUNNING
     segments, memory = _packed(memory, stops=stops, compressed=recorder.compressed)
     until = recorder.memory.tail[-1].row.seq if segments else 0
     fresh = remembered(bare, differences)

@@ -159,7 +159,7 @@ class Replay:
         }
 
     def bundled(self, line: int, moment: Moment) -> Iterator[tuple[int, WriteRow]]:
-        """The pending writes of bundles that a step gives the last of: seq, and the whole row.
+        """The writes of bundles and with links that a step gives the last of: seq, and whole row.
 
         Raises:
             IntegrityError: A value is not there.
@@ -215,8 +215,8 @@ def _read_writes(
     """Check all pending writes.
 
     Returns:
-        The large values among them, by line, seq and position; and those that were in bundles, by
-        line and the seq at which their values are known.
+        The large values among them, by line, seq and position; and those in bundles or with links,
+        by line and the seq at which their values are known.
 
     Raises:
         IntegrityError: A write is not what its digest says, or belongs to no checkpoint.
@@ -235,7 +235,7 @@ def _read_writes(
         until = seq + link.gap if link else seq
         if (line, until) not in there:
             raise broken()
-        if inside:
+        if inside or link:
             bundled.setdefault((line, until), []).append(_Bundled(seq, write, link))
         for ref in moved(write, codec) if link is None else ():
             refs[line, seq, position] = ref
@@ -243,7 +243,7 @@ def _read_writes(
 
 
 class _Bundled(NamedTuple):
-    """A pending write that was in a bundle, and the seq of its checkpoint."""
+    """A pending write that is to be made whole, and the seq of its checkpoint."""
 
     seq: int
     row: WriteRow

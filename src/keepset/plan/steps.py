@@ -2,7 +2,7 @@
 
 A step row holds ``{field: [steps since the field changed before, difference]}`` as one packed
 mapping whose differences are bytes, so that a writer can take them apart again without decoding
-them. What would not fit into a page of a database is compressed.
+them. What would not fit into a page of a database is compressed, and what is the last of its run.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ LARGEST = 1_000_000_000
 Steps that are packed together take a little more."""
 
 _PAGE = 4096
+_SMALL = 512
 _HEADER = 512
 """Bytes that a header takes beside its metadata: a row, its texts, its digest."""
 
@@ -103,8 +104,16 @@ def require_size(size: int) -> None:
         )
 
 
-def join_changes(seq: int, changes: Mapping[str, Difference], *, compressed: bool) -> bytes:
+def join_changes(
+    seq: int, changes: Mapping[str, Difference], *, compressed: bool, stops: bool = False
+) -> bytes:
     """Put a step's differences together; no bytes where nothing changed.
+
+    Args:
+        seq: The step.
+        changes: Its differences by field.
+        compressed: Whether they are compressed where that is worth it.
+        stops: Whether the run stops with the step, which may then stay unpacked for good.
 
     Raises:
         PolicyError: See `require_size`.
@@ -113,7 +122,7 @@ def join_changes(seq: int, changes: Mapping[str, Difference], *, compressed: boo
         return b""
     data = pack_plain({n: [seq - change.previous, change.op] for n, change in changes.items()})
     require_size(len(data))
-    return compress(data) if compressed and len(data) > _PAGE else data
+    return compress(data) if compressed and len(data) > (_SMALL if stops else _PAGE) else data
 
 
 def split_changes(row: StepRow) -> dict[str, tuple[int, bytes]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from keepset.cli.bench.results import Figures, Life
@@ -174,6 +175,12 @@ def _graph_bytes(figures: Figures) -> Iterator[Bar]:
             share = _over(theirs and theirs.disk_bytes, ours and ours.disk_bytes)
             name = f"file, graph {steps}: {title}'s"
             yield Bar(name, "x of ours", share, limit, is_most=False)
+    least = {("saver", 3): 3.0, ("delta", 3): 1.5, ("saver", 8): 5.0, ("delta", 8): 2.0}
+    for (system, title, _), steps in product(peers, (3, 8)):
+        own, other = figures.fleet("graph", steps), figures.fleet(system, steps)
+        share = _over(other and other.disk_bytes, own and own.disk_bytes)
+        name = f"file, short threads of {steps} steps: {title}'s"
+        yield Bar(name, "x of ours", share, least[system, steps], is_most=False)
     found = figures.documents[0].found if figures.documents else None
     yield Bar("graph, documents under Refetch: excerpts stored", "", found, 0)
 

@@ -9,8 +9,8 @@ from typing import Literal
 Level = Literal["quick", "default", "full"]
 
 PARTS = (
-    *("lean", "naive", "drafts", "rare", "trim", "graph", "threads", "processes", "opening"),
-    "audit",
+    *("lean", "naive", "drafts", "rare", "trim", "graph", "short", "threads", "processes"),
+    *("opening", "audit"),
 )
 """What can be measured alone."""
 
@@ -88,6 +88,23 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Fleet:
+    """Many LangGraph threads of a few steps each, in one file.
+
+    Attributes:
+        system: Name of the saver.
+        threads: How many there are.
+        steps: How many steps each has.
+        rounds: How often it is measured, each time in a new file; the median counts.
+    """
+
+    system: str
+    threads: int
+    steps: int
+    rounds: int = 1
+
+
+@dataclass(frozen=True)
 class Reading:
     """A file of another saver that `keepset audit` reads whole.
 
@@ -111,6 +128,7 @@ class Programme:
         graphs: Groups of graphs of one length, measured in turns.
         documents: How often a graph with documents that are fetched again is measured.
         readings: Files that are audited.
+        fleets: Groups of short threads, measured in turns.
     """
 
     lives: tuple[tuple[Case, ...], ...]
@@ -119,6 +137,7 @@ class Programme:
     graphs: tuple[tuple[Run, ...], ...] = ()
     documents: int = 0
     readings: tuple[Reading, ...] = ()
+    fleets: tuple[tuple[Fleet, ...], ...] = ()
 
     def only(self, parts: tuple[str, ...]) -> Programme:
         """Give the part of it that is asked for; everything where nothing is."""
@@ -131,12 +150,14 @@ class Programme:
             self.graphs if "graph" in parts else (),
             self.documents if "graph" in parts else 0,
             self.readings if "audit" in parts else (),
+            self.fleets if "short" in parts else (),
         )
 
     def systems(self) -> list[str]:
         """Give the systems that it measures, each once."""
         names = [case.system for group in self.lives for case in group]
         names += [run.system for group in self.graphs for run in group]
+        names += [fleet.system for group in self.fleets for fleet in group]
         names += ["graph"] if self.documents else []
         names += [crowd.system for crowd in self.crowds]
         names += [opening.system for opening in self.openings]
@@ -160,7 +181,15 @@ def programme(level: Level) -> Programme:
         graphs=tuple(_graphs(level)),
         documents=_seldom(level, 1, 3, 5),
         readings=(Reading(_seldom(level, 10**8, 10**9, 10**9), _seldom(level, 1, 1, 3)),),
+        fleets=tuple(_fleets(level)),
     )
+
+
+def _fleets(level: Level) -> Iterator[tuple[Fleet, ...]]:
+    """A turn of a chat, and an agent with a few calls of its tools."""
+    threads, rounds = {"quick": (30, 1), "default": (100, 1), "full": (200, 3)}[level]
+    for steps in (3, 8):
+        yield tuple(Fleet(name, threads, steps, rounds) for name in ("graph", "delta", "saver"))
 
 
 def _graphs(level: Level) -> Iterator[tuple[Run, ...]]:

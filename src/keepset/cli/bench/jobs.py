@@ -202,9 +202,17 @@ def of_an_audit(job: Job) -> Answer:
     return measured
 
 
+def of_a_fleet(job: Job) -> Answer:
+    """Measure many short threads; see `keepset.cli.bench.systems.graph_fleet`."""
+    module = import_module("keepset.cli.bench.systems.graph_fleet")
+    measured: Answer = module.fleet(job)
+    return measured
+
+
 JOBS: dict[str, Callable[[Job], Answer]] = {
     "graph": of_a_graph,
     "documents": of_a_graph,
+    "fleet": of_a_fleet,
     "fill": of_an_audit,
     "audit": of_an_audit,
     "ready": ready,

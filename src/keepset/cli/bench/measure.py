@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keepset.cli.bench import sizes
-from keepset.cli.bench.cases import Case, Crowd, Opening, Programme, Reading, Run
+from keepset.cli.bench.cases import Case, Crowd, Fleet, Opening, Programme, Reading, Run
 from keepset.cli.bench.jobs import Answer, Job, remove
 from keepset.cli.bench.pool import Worker, all_at_once
 from keepset.cli.bench.results import (
     Figures,
     Floor,
     as_audited,
+    as_fleets,
     as_life,
     as_opened,
     as_refetched,
@@ -79,6 +80,8 @@ class Measurement:
                 self._live(group)
             for runs in plan.graphs:
                 self._graph(runs)
+            for fleets in plan.fleets:
+                self._fleet(fleets)
             if plan.documents and "graph" not in self.skipped:
                 self._documents(plan.documents)
 
@@ -137,6 +140,23 @@ class Measurement:
         remove(path)
         remove(again)
         return answers
+
+    def _fleet(self, group: Sequence[Fleet]) -> None:
+        answers: dict[Fleet, list[Answer]] = {fleet: [] for fleet in group}
+        for turn in range(max(fleet.rounds for fleet in group)):
+            for fleet in group:
+                if turn >= fleet.rounds or fleet.system in self.skipped:
+                    continue
+                what = f"{fleet.threads} threads of {fleet.steps} steps"
+                self.say(f"{what}: {SYSTEMS[fleet.system].title}, {turn + 1}/{fleet.rounds}")
+                path = self._new_file()
+                job = {"job": "fleet", "system": fleet.system, "path": str(path)}
+                with self._unless_it_ends(fleet.system):
+                    worker = self._workers[fleet.system]
+                    told = worker.do({**job, "steps": fleet.steps, "threads": fleet.threads})
+                    answers[fleet].append(told)
+                remove(path)
+        self.figures.fleets += [as_fleets(fleet, told) for fleet, told in answers.items() if told]
 
     def _documents(self, rounds: int) -> None:
         answers = []

@@ -71,6 +71,7 @@ def document(
         "openings": [asdict(opened) for opened in figures.openings],
         "graphs": [asdict(walk) for walk in figures.walks],
         "documents": [asdict(fetched) for fetched in figures.documents],
+        "fleets": [asdict(fleet) for fleet in figures.fleets],
         "audits": [asdict(audited) for audited in figures.audits],
         "bars": [{**asdict(bar), "met": bar.met} for bar in bars],
     }
@@ -87,6 +88,8 @@ def show(figures: Figures, bars: list[Bar]) -> None:
         output.text()
     if figures.walks:
         _show_walks(figures)
+    if figures.fleets:
+        _show_fleets(figures)
     if figures.throngs:
         _show_throngs(figures)
     if figures.openings:
@@ -147,6 +150,22 @@ def _show_walks(figures: Figures) -> None:
         for walk in figures.walks
     ]
     output.table(_WALKS, rows, right=" ".join(_WALKS[1:]))
+    output.text()
+
+
+def _show_fleets(figures: Figures) -> None:
+    headings = ("short threads", "steps", "threads", "KB a thread", "ms a thread")
+    rows = [
+        [
+            SYSTEMS[fleet.system].title + ("" if fleet.exact else " (ended with another state)"),
+            str(fleet.steps),
+            str(fleet.threads),
+            f"{fleet.disk_bytes / fleet.threads / _KB:.1f}",
+            _ms(fleet.took),
+        ]
+        for fleet in figures.fleets
+    ]
+    output.table(headings, rows, right=" ".join(headings[1:]))
     output.text()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from keepset.cli.bench.cases import Case, Crowd, Opening, Run
+from keepset.cli.bench.cases import Case, Crowd, Fleet, Opening, Run
 
 Answer = Mapping[str, Any]
 _SECOND = 1_000_000_000
@@ -175,6 +175,29 @@ class Refetched:
 
 
 @dataclass(frozen=True)
+class Fleets:
+    """Many short LangGraph threads in one file; medians over the rounds.
+
+    Attributes:
+        system: Name of the saver.
+        threads: How many there are.
+        steps: How many steps each has.
+        rounds: How often it was measured.
+        disk_bytes: The file after its log is cut, without VACUUM, less an empty store.
+        took: Median of a whole thread, nanoseconds.
+        exact: Whether every thread ended with its messages.
+    """
+
+    system: str
+    threads: int
+    steps: int
+    rounds: int
+    disk_bytes: int
+    took: float
+    exact: bool
+
+
+@dataclass(frozen=True)
 class Audited:
     """A file of another saver that `keepset audit` read whole; times are medians over the rounds.
 
@@ -208,6 +231,11 @@ class Figures:
     walks: list[Walk] = field(default_factory=list)
     documents: list[Refetched] = field(default_factory=list)
     audits: list[Audited] = field(default_factory=list)
+    fleets: list[Fleets] = field(default_factory=list)
+
+    def fleet(self, system: str, steps: int) -> Fleets | None:
+        """Find one saver's figures over threads of so many steps."""
+        return next((x for x in self.fleets if (x.system, x.steps) == (system, steps)), None)
 
     def walk(self, system: str, steps: int) -> Walk | None:
         """Find one saver's figures in the graph of so many steps."""
@@ -290,6 +318,19 @@ def as_refetched(rounds: Sequence[Answer]) -> Refetched:
         resume=_median(rounds, "resume"),
         loading=_median(rounds, "loading"),
         found=max(one["found"] for one in rounds),
+        exact=all(one["exact"] for one in rounds),
+    )
+
+
+def as_fleets(fleet: Fleet, rounds: Sequence[Answer]) -> Fleets:
+    """Put the rounds of one fleet together."""
+    return Fleets(
+        system=fleet.system,
+        threads=fleet.threads,
+        steps=fleet.steps,
+        rounds=len(rounds),
+        disk_bytes=int(_median(rounds, "disk_bytes")),
+        took=_median(rounds, "took"),
         exact=all(one["exact"] for one in rounds),
     )
 

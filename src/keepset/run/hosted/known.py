@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -20,11 +21,13 @@ from keepset.plan.memory import LineMemory
 from keepset.plan.record import Header
 from keepset.plan.requests import Fence, Seen
 from keepset.plan.rows import BlobRow, ContractRow, LineRow, RunKey, RunRow, StepRow, WriteRow
+from keepset.plan.steps import TailStep
 from keepset.run.entering import Entering
 from keepset.run.holding import Holding
 from keepset.run.pending import PendingWrite
 from keepset.run.reporting import Report
 from keepset.run.services import Services
+from keepset.verdict.status import Status
 
 _PLACES = 512
 """Of how many checkpoints of a run it is remembered where they lie."""
@@ -201,6 +204,7 @@ class Known:
         self._by_line: weakref.WeakValueDictionary[int, OpenLine] = weakref.WeakValueDictionary()
         self._bound = bound
         self._claiming: Future[None] | None = None
+        self._coming: dict[tuple[str, str], list[Future[None]]] = {}
         self._lock = threading.Lock()
 
     def see(self, run: RunRow | None, deletions: int = 0) -> None:
@@ -292,6 +296,35 @@ class Known:
                     if row.replace or (row.task, row.index) not in merged:
                         merged[row.task, row.index] = row
                 known.written[checkpoint] = Written(seq, tuple(merged.values()))
+
+    @contextmanager
+    def coming(self, namespace: str, checkpoint: str) -> Iterator[None]:
+        """Let it be known that writes of a checkpoint are on their way to the store."""
+        key, own = (namespace, checkpoint), Future[None]()
+        with self._lock:
+            self._coming.setdefault(key, []).append(own)
+        try:
+            yield
+        finally:
+            with self._lock:
+                left = [other for other in self._coming.pop(key, []) if other is not own]
+                if left:
+                    self._coming[key] = left
+            own.set_result(None)
+
+    def on_their_way(self, namespace: str, checkpoint: str) -> list[Future[None]]:
+        """Give what to wait for until the writes of a checkpoint that are on their way are there."""
+        with self._lock:
+            return [*self._coming.get((namespace, checkpoint), ())]
+
+    def at_its_end(self, line: int, checkpoint: str) -> TailStep | None:
+        """Give the step after a checkpoint, where the run stopped with it and it is remembered."""
+        with self._lock:
+            known = self._by_line.get(line)
+        last = known.memory.tail[-1] if known is not None and known.memory.tail else None
+        if last is None or last.row.parent != checkpoint or last.row.status == Status.RUNNING:
+            return None
+        return last
 
     def place(self, checkpoint: str, row: LineRow, seq: int) -> None:
         """Remember where a checkpoint lies."""

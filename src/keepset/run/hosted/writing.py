@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from keepset.errors import ConflictError, KeepsetError, NotFoundError
-from keepset.plan.bundled import Bundle, Written, bundle
+from keepset.plan.bundled import Bundle, Written, bundle, linked
 from keepset.plan.leases import Leasing
 from keepset.plan.leasing import Take
 from keepset.plan.memory import LineMemory
@@ -20,11 +20,13 @@ from keepset.plan.recorder import Recorder
 from keepset.plan.requests import Fence, Flow, Request, Seen, Wait
 from keepset.plan.rows import BlobRow, LineRow, WriteRow
 from keepset.plan.search import newest_headers
+from keepset.plan.steps import TailStep
 from keepset.plan.writes import DEEPEST, Begin, Claim, PutWrites, Save, Saved
 from keepset.run.holding import Holding
 from keepset.run.hosted.known import HostStep, Known, Surface
 from keepset.run.hosted.reading import HostReader, Spot
 from keepset.run.pending import Batch, write_rows
+from keepset.verdict.status import Status
 
 ATTEMPTS = 8
 """How often a write is tried where others write to the same run at the same moment."""
@@ -83,6 +85,9 @@ class HostWriter:
 
     def _append(self, step: HostStep, surface: Surface) -> Flow[None]:
         stored = project(surface.contract, step.values, surface.guard.codec)
+        if step.header.status != Status.RUNNING:  # what was written before it is bundled with it
+            for coming in self._known.on_their_way(step.namespace, step.parent):
+                yield Wait(coming, _PATIENCE)
 
         def attempt() -> Flow[None]:
             base = yield from self._base(step, surface)
@@ -155,7 +160,8 @@ class HostWriter:
             if waits and self._known.wait(namespace, checkpoint, (rows, blobs)):
                 return
         write = partial(self._write, namespace, checkpoint, rows, blobs, holding)
-        yield from self._again(write, holding)
+        with self._known.coming(namespace, checkpoint):
+            yield from self._again(write, holding)
 
     def _write(
         self,
@@ -172,6 +178,8 @@ class HostWriter:
         fence = yield from self._fence(holding)
         if fence.layout != layout:
             fence = replace(fence, layout=layout)
+        last = self._known.at_its_end(spot[0].id, checkpoint)
+        rows = rows if last is None else linked(spot[1], rows, last)
         yield PutWrites(fence, spot[0].id, spot[1], rows, blobs)
         self._known.note(spot[0].id, spot[1], checkpoint, rows)
 
@@ -277,14 +285,14 @@ class HostWriter:
             blobs=recorded.blobs,
             known=base.row,
             begin=base.begin,
-            bundle=self._bundle(base, surface) if recorded.packed else None,
+            bundle=self._bundle(base, recorded, surface) if recorded.packed else None,
             leasing=_wanted(step.holding, claim, works=not step.ends),
         )
 
     @staticmethod
-    def _bundle(base: _Base, surface: Surface) -> Bundle | None:
+    def _bundle(base: _Base, recorded: Recorded, surface: Surface) -> Bundle | None:
         compressed = surface.services.compressed
-        return bundle(base.memory.tail, base.written, compressed=compressed)
+        return bundle(_written_down(base, recorded), base.written, compressed=compressed)
 
     def _landed(self, step: HostStep, base: _Base, recorded: Recorded, saved: Saved) -> None:
         known = self._known
@@ -292,7 +300,7 @@ class HostWriter:
         before = known.open.pop((step.namespace, step.parent), None)
         written = dict(before.written) if before else {}
         if recorded.packed:
-            for done in base.memory.tail:
+            for done in _written_down(base, recorded):
                 written.pop(done.row.parent, None)
         memory = recorded.memory.on(saved.line.id)
         known.keep(memory, saved.line, saved.fence.layout, written, before)
@@ -330,6 +338,15 @@ class HostWriter:
             code="checkpoint.not-found",
             hint="It may have been pruned; `keepset show` lists the checkpoints of a run.",
         )
+
+
+def _written_down(base: _Base, recorded: Recorded) -> tuple[TailStep, ...]:
+    """Give the steps that hold what was written before them for good: those that are packed.
+
+    Where the run stops, the newest one is among them, since no other may come to pack it.
+    """
+    fresh = recorded.memory.tail[-1:] if recorded.step.status != Status.RUNNING else ()
+    return (*base.memory.tail, *fresh)
 
 
 def _wanted(holding: Holding | None, claim: Fence | Seen, *, works: bool = True) -> Leasing | None:

@@ -28,7 +28,14 @@ CHARACTERS: Final = 1_200
 """Characters of a message's text; with its id and fields a message packs to about 1.3 KB."""
 EVERY: Final = 100
 """Steps after which DeltaChannel stores its whole value."""
-THREAD: Final[dict[str, Any]] = {"configurable": {"thread_id": "run"}}
+
+
+def named(thread: str) -> dict[str, Any]:
+    """Give the config of a LangGraph thread."""
+    return {"configurable": {"thread_id": thread}}
+
+
+THREAD: Final = named("run")
 
 Graph = Any
 """A compiled graph."""
@@ -46,9 +53,9 @@ REDUCERS: Final[dict[str, Any]] = {
 }
 
 
-def messages(steps: int) -> list[AIMessage]:
+def messages(steps: int, seed: int = 0) -> list[AIMessage]:
     """Make one message for each step, the same in every process."""
-    chain = Chain()
+    chain = Chain(seed)
     return [AIMessage(content=chain.text(CHARACTERS), id=_id(chain)) for _ in range(steps)]
 
 
@@ -76,6 +83,10 @@ class Course:
         hints = {"messages": Annotated[list[AnyMessage], REDUCERS[reducer]], "counter": int}
         self._schema: Any = type("Talk", (dict,), {"__annotations__": hints})
 
+    def tell(self, told: Sequence[AIMessage]) -> None:
+        """Take other messages, as many as before."""
+        self._told = told
+
     def builder(self) -> Any:
         """Give the graph, which can be compiled."""
         steps = len(self._told)
@@ -92,9 +103,9 @@ class Course:
         number = state["counter"]
         return {"messages": [self._told[number]], "counter": number + 1}
 
-    def run(self, graph: Graph, *, saved: bool) -> State:
+    def run(self, graph: Graph, *, saved: bool, thread: str = "run") -> State:
         """Run a graph made of `builder` from its beginning to its end."""
-        config = {**THREAD, "recursion_limit": len(self._told) + 2}
+        config = {**named(thread), "recursion_limit": len(self._told) + 2}
         how = {"durability": "sync"} if saved else {}
         state: State = graph.invoke({"messages": [], "counter": 0}, config, **how)
         self.began.append(perf_counter_ns())
