@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,41 @@ def test_a_run_that_is_damaged_leaves_no_line_and_the_others_are_whole(
 def test_a_folder_that_is_not_there_is_an_error(url: str, tmp_path: Path) -> None:
     said = say("export", url, "--to", tmp_path / "none" / "x.jsonl", "--apply", "--json")
     assert (said.code, said.error()["code"]) == (11, "export.target")
+
+
+def test_a_file_of_json_needs_no_langgraph_and_the_tables_say_that_they_do(
+    url: str, tmp_path: Path
+) -> None:
+    script = [
+        "import sys",
+        "class Gone:",
+        "    def find_spec(self, name, path=None, target=None):",
+        "        if name.partition('.')[0] == 'langgraph':",
+        "            raise ModuleNotFoundError(name, name=name)",
+        "sys.meta_path.insert(0, Gone())",
+        "from keepset.cli.app import main",
+        "main(sys.argv[1:])",
+    ]
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            sys.executable,
+            "-c",
+            "\n".join(script),
+            "export",
+            url,
+            "--apply",
+            "--to",
+            *words,
+        ]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+    assert run(str(tmp_path / "runs.jsonl")).returncode == 0
+    tables = run(str(tmp_path / "new.sqlite"), "--json")
+    assert (tables.returncode, json.loads(tables.stderr)["error"]["code"]) == (
+        2,
+        "export.not-installed",
+    )
 
 
 def test_an_audit_reads_the_file(url: str, tmp_path: Path) -> None:

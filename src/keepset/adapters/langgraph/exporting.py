@@ -74,7 +74,7 @@ class Export:
         Raises:
             StoreError: The store or the target refuses; of this run nothing is there.
         """
-        begun = self._serde.size
+        made, read = self._serde.made, self._serde.read
         for left in reversed(range(_ATTEMPTS)):
             try:
                 moved = self._once(run_id)
@@ -83,7 +83,9 @@ class Export:
                     continue
                 moved = Moved(run_id, Outcome.UNREAD, why="it changed again and again meanwhile")
             break
-        return replace(moved, size=self._serde.size - begun)
+        # What was written was read back, and what was there already was read.
+        size = (self._serde.made - made) or (self._serde.read - read)
+        return replace(moved, size=size)
 
     def _once(self, run_id: str) -> Moved:
         thread = self._threads.fresh(run_id)

@@ -68,16 +68,18 @@ class Unfit(Exception):  # noqa: N818 - it is no error: the thread is told of an
 
 @dataclass
 class Measured:
-    """LangGraph's serializer, which counts the bytes that it has made.
+    """LangGraph's serializer, which counts the bytes that it has made and read.
 
     It makes again what states here may hold, and nothing else: it never does what data asks for.
 
     Attributes:
-        size: How many bytes.
+        made: How many bytes it has made.
+        read: How many bytes it has read.
         classes: The classes that it may make, beside those that LangGraph calls safe.
     """
 
-    size: int = 0
+    made: int = 0
+    read: int = 0
     classes: set[type] = field(default_factory=set)
     _inner: Any = None
 
@@ -94,11 +96,12 @@ class Measured:
     def dumps_typed(self, value: Any) -> tuple[str, bytes]:
         """See `JsonPlusSerializer`."""
         kind, data = self._inner.dumps_typed(value)
-        self.size += len(data)
+        self.made += len(data)
         return kind, data
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """See `JsonPlusSerializer`."""
+        self.read += len(data[1])
         return self._inner.loads_typed(data)
 
     def again(self, value: Any) -> Any:
