@@ -17,7 +17,7 @@ from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.importing import stores
 from tests.adapters.langgraph.importing.stores import KINDS, everything, fill, outcomes, taken
 from tests.backends.sqlite.disks import small_disk
-from tests.cli.terminal import ROOT
+from tests.cli.terminal import ROOT, say
 
 CLASSES = (stores.Colour, stores.Spot, stores.Order, stores.Card)
 
@@ -41,21 +41,26 @@ def threads_here(url: str) -> list[str]:
         return sorted({one.config["configurable"]["thread_id"] for one in saver.list(None)})
 
 
-@pytest.mark.parametrize("reads", [1, 5, 15, 25, 30])
-def test_a_process_that_is_killed_leaves_no_half_thread_and_the_next_goes_on(
-    path: Path, url: str, reads: int
-) -> None:
+def interrupted(path: Path, url: str, reads: int, by: str) -> tuple[int, str]:
+    """Import until so many checkpoints were read; give the exit code and stderr."""
     module = "tests.adapters.langgraph.importing.crashing"
     child = subprocess.run(
-        [sys.executable, "-m", module, str(path), url, str(reads)],
+        [sys.executable, "-m", module, str(reads), by, str(path), url],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
     )
-    assert (child.returncode, child.stdout) == (-signal.SIGKILL, "half\n"), child.stderr
+    assert "half\n" in child.stderr
+    return child.returncode, child.stderr
+
+
+def require_whole(path: Path, url: str) -> None:
+    """Look at all threads that are there, then import the others."""
     whole = threads_here(url)
+    listed = say("runs", "--store", url, "--json").result("runs")["runs"]
+    assert [one["run"] for one in listed] == whole
     with stores.on_sqlite(path) as old, KeepsetSaver(url, types=CLASSES) as ours:
         for thread in whole:
             assert everything(ours, thread) == everything(old, thread)
@@ -63,9 +68,27 @@ def test_a_process_that_is_killed_leaves_no_half_thread_and_the_next_goes_on(
     assert again == {one: "there" if one in whole else "taken" for one in KINDS}
     assert threads_here(url) == sorted(KINDS)
     with ks.open(url) as store:
-        names = [one.run.key.run_id for one in store.runs()]
-        assert names == sorted(KINDS)
+        assert [one.run.key.run_id for one in store.runs()] == sorted(KINDS)
         assert store.verify().problems == ()
+
+
+@pytest.mark.parametrize("reads", [1, 5, 15, 25, 30])
+def test_a_process_that_is_killed_leaves_no_half_thread_and_the_next_goes_on(
+    path: Path, url: str, reads: int
+) -> None:
+    assert interrupted(path, url, reads, "SIGKILL")[0] == -signal.SIGKILL
+    require_whole(path, url)
+
+
+def test_an_interrupt_leaves_what_is_there_whole_and_says_how_to_go_on(
+    path: Path, url: str
+) -> None:
+    code, said = interrupted(path, url, 25, "SIGINT")
+    assert code == 130
+    assert "each whole; the same command goes on" in said
+    with ks.open(url) as store:
+        assert not any("#" in one.run.key.run_id for one in store.runs())
+    require_whole(path, url)
 
 
 def test_two_imports_at_once_take_every_thread_over_once(path: Path, url: str) -> None:
