@@ -6,7 +6,7 @@ import ast
 import json
 import operator
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -17,7 +17,7 @@ import keepset as ks
 from tests.adapters.jsonl.test_values import packed
 from tests.backends.sqlite import stranger
 from tests.backends.sqlite.stranger import Ext
-from tests.cli.terminal import say
+from tests.cli.terminal import ROOT, say
 
 STEPS = 330
 WORDS = [f"word{number}" for number in range(500)]
@@ -125,6 +125,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with ks.open(url) as store:
         _grow(store, "long")
         _grow(store, "pruned")
+        plain = ks.Store(replace(store.services, compressed=False))
+        _grow(plain, "not compressed")
         store.prune("pruned", every=3)
         chance = random.Random("open")  # noqa: S311 - the same each time
         for name in ("one", "two"):
@@ -185,12 +187,20 @@ def test_the_store_that_is_read_has_all_that_the_format_has(folder: Path) -> Non
         assert count("segment WHERE field = ''") > 3
         assert count("segment WHERE substr(data, 1, 1) = x'01'") > 3
         assert count("(SELECT DISTINCT line, field, start FROM segment WHERE first > 60)") > 2
+        assert count("segment WHERE substr(data, 1, 1) = x'00'") > 3
         assert count("blob WHERE substr(data, 1, 1) = x'01'") > 3
         assert count("write WHERE ordinal = -2147483648") > 3
         assert count("write WHERE ordinal <> -2147483648") > 3
         assert count("step WHERE substr(changes, 1, 1) = x'28'") > 1
         assert count("line WHERE parent IS NOT NULL") > 4
     db.close()
+
+
+def test_the_page_says_which_version_of_the_schema_it_describes(folder: Path) -> None:
+    store = stranger.Store(str(folder / "runs.db"))
+    page = (ROOT / "docs" / "sqlite.md").read_text("utf-8")
+    assert f"the schema that these pages describe: {store.version}." in page
+    store.close()
 
 
 def test_the_reader_imports_nothing_of_keepset() -> None:

@@ -17,21 +17,23 @@ from tests.cli.terminal import ROOT
 SCRIPT = Path(__file__).with_name("last_leg.py")
 
 
-def put(url: str, thread: str, *states: dict[str, Any], **options: Any) -> list[Any]:
-    """Store checkpoints with these channels, one after the other, and give their configs."""
-    configs = []
+def put(url: str, thread: str, *states: dict[str, Any], **options: Any) -> None:
+    """Store checkpoints with these channels, one after the other."""
     with KeepsetSaver(url, **options) as saver:
-        at: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
-        for number, values in enumerate(states, 1):
-            checkpoint = {
-                **empty_checkpoint(),
-                "channel_values": values,
-                "channel_versions": dict.fromkeys(values, number),
-            }
-            metadata: Any = {"source": "loop", "step": number, "parents": {}}
-            at = saver.put(at, checkpoint, metadata, {})
-            configs.append(at)
-    return configs
+        fill(saver, thread, *states)
+
+
+def fill(saver: KeepsetSaver, thread: str, *states: dict[str, Any]) -> None:
+    """The same, where the store is open."""
+    at: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+    for number, values in enumerate(states, 1):
+        checkpoint = {
+            **empty_checkpoint(),
+            "channel_values": values,
+            "channel_versions": dict.fromkeys(values, number),
+        }
+        metadata: Any = {"source": "loop", "step": number, "parents": {}}
+        at = saver.put(at, checkpoint, metadata, {})
 
 
 def process(place: str) -> subprocess.CompletedProcess[str]:

@@ -15,10 +15,12 @@ pytest.importorskip("langgraph.checkpoint.postgres")
 
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.types import Command
 
+import keepset.langgraph
 from keepset.langgraph import KeepsetSaver
-from tests.adapters.langgraph.exporting import legs
-from tests.adapters.langgraph.exporting.stories import last_leg, put, require_same
+from tests.adapters.langgraph.exporting import legs, shop
+from tests.adapters.langgraph.exporting.stories import fill, last_leg, put, require_same
 from tests.cli.terminal import say
 from tests.readers.langgraph.servers import database, running
 
@@ -125,10 +127,34 @@ def test_a_thread_whose_id_postgres_cannot_hold_is_left_out_and_others_are_not(
     assert there == set(names)
 
 
+def _twenty(url: str) -> None:
+    with KeepsetSaver(url) as saver:
+        for number in range(20):
+            fill(saver, f"t{number:02}", *({"text": ["x" * 500, step]} for step in range(5)))
+
+
+def test_what_a_loader_gives_again_is_there_and_the_graph_goes_on_with_it(
+    server: str, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = database(server, "restored")
+    monkeypatch.setenv("SHOP_KEY", shop.KEY)
+    graph: Any = keepset.langgraph.compile(shop.build(), url)
+    graph.invoke({"key": shop.KEY}, legs.config("t"))
+    graph.checkpointer.close()
+    named = ("--graph", f"{shop.__name__}:build", "--restore", "--apply")
+    said = say("export", url, "--to", place, *named)
+    assert said.code == 0, said.out + said.err
+    with PostgresSaver.from_conn_string(place) as saver:
+        own = shop.build().compile(checkpointer=saver)
+        docs = [state.values.get("docs") for state in own.get_state_history(legs.config("t"))]
+        reset, pay = shop.LIBRARY["reset"], shop.LIBRARY["pay"]
+        assert docs == [[reset, pay], [reset], None, None]
+        assert own.invoke(Command(resume="yes"), legs.config("t"))["reply"] == f"yes: {pay}"
+
+
 def test_two_exports_at_once_give_what_one_gives(server: str, url: str) -> None:
     place = database(server, "both")
-    for number in range(20):
-        put(url, f"t{number:02}", *({"text": ["x" * 500, step]} for step in range(5)))
+    _twenty(url)
     command = [sys.executable, "-m", "keepset.cli", "export", url, "--to", place, "--apply"]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
@@ -141,8 +167,7 @@ def test_two_exports_at_once_give_what_one_gives(server: str, url: str) -> None:
 
 def test_an_export_that_is_killed_leaves_whole_threads(server: str, url: str) -> None:
     place = database(server, "killed")
-    for number in range(20):
-        put(url, f"t{number:02}", *({"text": ["x" * 500, step]} for step in range(5)))
+    _twenty(url)
     with PostgresSaver.from_conn_string(place) as saver:
         saver.setup()
     command = [sys.executable, "-m", "keepset.cli", "export", url, "--to", place, "--apply"]

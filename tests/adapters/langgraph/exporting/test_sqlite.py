@@ -21,7 +21,7 @@ from langgraph.types import Command
 import keepset as ks
 from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.exporting.legs import config
-from tests.adapters.langgraph.exporting.stories import put
+from tests.adapters.langgraph.exporting.stories import fill, put
 from tests.adapters.langgraph.saver.graphs import outer
 from tests.cli.terminal import say
 from tests.run.states import Chat
@@ -222,9 +222,10 @@ def _threads_in(target: Path) -> int:
 
 
 def _many(url: str) -> None:
-    for number in range(MANY):
-        states = [{"text": f"{number} {step} " + "x" * 2_000} for step in range(8)]
-        put(url, f"t{number:02}", *states)
+    with KeepsetSaver(url) as saver:
+        for number in range(MANY):
+            states = [{"text": f"{number} {step} " + "x" * 2_000} for step in range(8)]
+            fill(saver, f"t{number:02}", *states)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

@@ -55,7 +55,7 @@ def test_texts_of_another_saver_stay_and_those_that_are_counted_here_are_told_ap
 
 
 def test_the_same_history_gives_the_same_texts() -> None:
-    steps = [("1", "", {"a": 1}, {}), ("2", "1", {"a": 2}, {})]
+    steps: list[Any] = [("1", "", {"a": 1}, {}), ("2", "1", {"a": 2}, {})]
     assert _follow(*steps) == _follow(*steps)
 
 
