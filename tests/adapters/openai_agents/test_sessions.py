@@ -67,7 +67,7 @@ def taken(path: Path, url: str, *, apply: bool = True, **how: Any) -> dict[str, 
         ks.open(url, mode=mode) as to,
         ks.open("memory:") as m,
     ):
-        importer = make(to if apply else m, to)
+        importer = make(to if apply else m, to, lambda _: None)
         return {run: importer.move(run) for run in importer.runs()}
 
 

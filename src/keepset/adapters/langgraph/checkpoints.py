@@ -126,16 +126,16 @@ def checkpoint_of(
         "channel_versions": fields.get(VERSIONS, {}),
         "versions_seen": fields.get(SEEN, {}),
     }
-    if not _is_sound(made):
+    if not is_sound(made):
         raise damaged(f"checkpoint {checkpoint}")
     more = fields.get(MORE)
     return {**more, **made} if isinstance(more, dict) else made
 
 
-def _is_sound(made: Mapping[str, Any]) -> bool:
+def is_sound(made: Mapping[str, Any]) -> bool:
     """Tell whether LangGraph can compare what a checkpoint says of versions."""
-    updated, versions, seen = (made[n] for n in _COMPARED)
-    if type(seen) is not dict or not isinstance(made["v"], int | None):
+    updated, versions, seen = (made.get(n) for n in _COMPARED)
+    if type(seen) is not dict or not isinstance(made.get("v"), int | None):
         return False
     if not (updated is None or (type(updated) is list and all(type(n) is str for n in updated))):
         return False

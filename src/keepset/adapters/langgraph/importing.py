@@ -7,7 +7,7 @@ takes its own name in one transaction.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -76,15 +76,18 @@ class Importer:
         store: Where they go. For a dry run a store in memory, from which each is removed again.
         target: The store that is there already, to compare with; None where there is none.
         options: How they are taken over.
+        told: Hears how many bytes of the present thread were read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each stands alone
         self,
         database: Database,
         layout: Layout,
         store: Store,
         target: Store | None,
         options: Options,
+        *,
+        told: Callable[[int], None] = lambda _: None,
     ) -> None:
         """Take no thread yet.
 
@@ -108,7 +111,7 @@ class Importer:
             Conversion(metadata_names(options.metadata_keys)),
             options.skips,
         )
-        self._taking = Taking(self._origin, self._work)
+        self._taking = Taking(self._origin, self._work, told)
 
     def _of_graph(self) -> Iterator[type]:
         binding = self._work.binding
@@ -250,9 +253,8 @@ class Importer:
         moved = Moved(thread, Outcome.THERE, len(common))
         if first is not None or not common or (more and fewer):
             why = "there is another thread of this id here, or both have gone on"
-            return replace(
-                moved, outcome=Outcome.DIFFERS, why=why, left=(first.where,) if first else ()
-            )
+            where = (self._masked(first.where),) if first else ()
+            return replace(moved, outcome=Outcome.DIFFERS, why=why, left=where)
         if more and self._options.again:
             return self._take(thread, found)
         if more:
@@ -261,12 +263,7 @@ class Importer:
         return replace(moved, outcome=Outcome.AHEAD) if fewer else moved
 
     def _moved(self, attempt: Attempt, outcome: Outcome, why: str = "", hint: str = "") -> Moved:
-        services = self._work.services
-        told = services.scanner.text
-
-        def masked(one: LeftOut) -> LeftOut:
-            return replace(one, path=told(one.path), why=told(one.why))
-
+        report, mode = attempt.aside.report, self._work.services.mode
         return Moved(
             attempt.thread,
             outcome,
@@ -274,10 +271,15 @@ class Importer:
             attempt.size,
             why,
             hint,
-            tuple(masked(one) for one in attempt.left),
+            tuple(self._masked(one) for one in attempt.left),
             attempt.more,
-            withheld(attempt.aside.report, services.mode),
+            withheld(report, mode) if outcome is Outcome.TAKEN else {},
         )
+
+    def _masked(self, one: LeftOut) -> LeftOut:
+        """Mask a key in a path that is itself a secret."""
+        told = self._work.services.scanner.text
+        return replace(one, path=told(one.path), why=told(one.why))
 
 
 def _threads(store: Store, known: Any, options: Options) -> Threads:

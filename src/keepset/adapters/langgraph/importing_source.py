@@ -12,6 +12,7 @@ from typing import Any, Final
 from langgraph.checkpoint.base import CheckpointTuple
 
 from keepset.adapters.langgraph.address import config_of
+from keepset.adapters.langgraph.checkpoints import is_sound
 from keepset.adapters.langgraph.importing_rows import CheckpointRow, Rows, Spot, WriteRow
 from keepset.adapters.langgraph.vetting import Allowed, Vetting
 from keepset.codec import Path
@@ -23,7 +24,6 @@ from keepset.readers.langgraph.names import SENDS, surface
 from keepset.readers.ports import Unreadable
 
 _VALUES: Final = "channel_values"
-_TABLES: Final = ("channel_versions", "versions_seen")
 _BEFORE_SENDS: Final = 4
 """The version of the layout since which a checkpoint holds itself what nodes are sent."""
 ENCRYPTED: Final = "it is encrypted"
@@ -121,8 +121,8 @@ class ThreadSource:
         made: dict[str, Any] = {
             key: one[0] for key, given in parts.items() if (one := self._of(given, (key,), "state"))
         }
-        sound = made.get("id") == spot.checkpoint and isinstance(values, dict)
-        if not sound or not all(isinstance(made.get(table), dict) for table in _TABLES):
+        named = made.get("id") == spot.checkpoint and isinstance(values, dict)
+        if not named or not is_sound(made):
             self._report("state", ("checkpoint",), "it is no checkpoint of LangGraph's")
             return {}, 0
         beside = 0

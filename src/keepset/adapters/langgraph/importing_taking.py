@@ -5,10 +5,10 @@ Whoever looks meanwhile, or after a crash, sees the thread whole or not at all.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from langgraph.checkpoint.base import CheckpointTuple
 
@@ -27,6 +27,9 @@ from keepset.plan.guard import SECRET_TYPE, Mode
 from keepset.run.hosted import HostStep, Surface
 from keepset.run.reporting import Report
 from keepset.verdict.status import Status
+
+_NAMESPACES: Final = 32
+"""Of how many namespaces of a thread it is remembered what was made of their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +109,12 @@ class Taking:
     Args:
         origin: Where they come from.
         threads: Where they go.
+        told: Hears how many bytes of the present one were read.
     """
 
-    def __init__(self, origin: Origin, threads: Threads) -> None:
+    def __init__(self, origin: Origin, threads: Threads, told: Callable[[int], None]) -> None:
         """Write nothing yet."""
+        self._told = told
         self._origin = origin
         self._threads = threads
         self._services = threads.services
@@ -125,18 +130,21 @@ class Taking:
         Raises:
             StoreError: The store refuses.
         """
-        sources: dict[str, ThreadSource] = {}
+        sources: OrderedDict[str, ThreadSource] = OrderedDict()
         newest = {spot.namespace: spot.checkpoint for spot in attempt.spots}
         there: set[Spot] = set()
         for spot in attempt.spots:
             source = sources.get(spot.namespace)
             if source is None:
                 source = sources[spot.namespace] = self._origin.namespace(attempt.thread)
+                if len(sources) > _NAMESPACES:
+                    sources.popitem(last=False)
             read = source.read(spot)
             if read is None:
                 attempt.gone = True
                 return
             attempt.size += read.size
+            self._told(attempt.size)
             needed = newest[spot.namespace] == spot.checkpoint and _goes_on(read.found)
             attempt.note(spot, read.wrong, read.more, needed=needed)
             if read.is_broken:

@@ -6,7 +6,7 @@ What the rules leave out is not missed, and in place of a secret its marker is r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from keepset.plan.headers import unpack_metadata
 from keepset.plan.project import project
 from keepset.plan.reads import Found
 from keepset.plan.record import undeclared
+from keepset.plan.rows import LineRow
 from keepset.run.hosted import Stored, Surface
 
 _PAGE: Final = 32
@@ -100,11 +101,15 @@ class Verifying:
         by_namespace: dict[str, set[str]] = {}
         for spot in spots:
             by_namespace.setdefault(spot.namespace, set()).add(spot.checkpoint)
+        lines: dict[str, list[LineRow]] = {}
+        for line in found.lines:
+            lines.setdefault(line.namespace, []).append(line)
         for namespace, wanted in by_namespace.items():
+            own = replace(found, lines=tuple(lines.get(namespace, ())))
             source = self._origin.namespace(origin)
             left = set(wanted)
             known = _Known(wanted)
-            for stored in self.stored(thread, found, namespace):
+            for stored in self.stored(thread, own, namespace):
                 name = stored.header.checkpoint
                 if name not in wanted:
                     continue

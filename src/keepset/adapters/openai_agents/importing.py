@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -65,6 +65,7 @@ class SessionImporter:
         target: The store that is there already, to compare with; None where there is none.
         skips: Whether a session is taken over without the items that cannot be.
         again: Whether a session that has gone on where it comes from is taken over anew.
+        told: Hears how many bytes of the present session were read.
     """
 
     def __init__(  # noqa: PLR0913 - each stands alone
@@ -76,8 +77,10 @@ class SessionImporter:
         *,
         skips: bool = False,
         again: bool = False,
+        told: Callable[[int], None] = lambda _: None,
     ) -> None:
         """Take no session yet."""
+        self._told = told
         self._rows = SessionRows(database, host)
         self._services = store.services
         self._target = None if target is None else target.services
@@ -165,6 +168,7 @@ class SessionImporter:
         now = self._services.now()
         for row in self._rows.items(attempt.session):
             attempt.size += row.size
+            self._told(attempt.size)
             if row.why:
                 attempt.leave(row, row.why)
             elif not attempt.left or self._skips:
@@ -247,7 +251,7 @@ class SessionImporter:
     def _moved(self, attempt: _Attempt, outcome: Outcome, why: str = "", hint: str = "") -> Moved:
         counts: Counter[tuple[str, str]] = Counter()
         report = attempt.run.report
-        if self._services.mode is not Mode.OBSERVE:
+        if outcome is Outcome.TAKEN and self._services.mode is not Mode.OBSERVE:
             for finding, times in zip(report.findings(), report.counts(), strict=True):
                 if finding.kind.startswith("secret."):
                     place = tuple("*" if isinstance(one, int) else one for one in finding.path)

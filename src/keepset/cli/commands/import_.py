@@ -25,7 +25,7 @@ from keepset.readers.sources import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from keepset.cli.moving.sources import Importer, Make
+    from keepset.cli.moving.sources import Make
 
 EPILOG = """\b
 Examples:
@@ -107,19 +107,23 @@ def _run(make: Make, url: str, tenant: str, tally: Tally, given: dict[str, Any])
         if given["applies"]:
             # A crash may cost the last runs, each of them whole: the same command takes them again
             store = opened.enter_context(ks.open(url, tenant=tenant, durability="normal"))
-            _move(make(store, store), tally, given["only"])
+            _move(make, store, store, tally, given["only"])
             return
         store = opened.enter_context(ks.open("memory:", tenant=tenant))
         target = None
         if url.startswith(SQLITE) and path_of(url).exists():
             target = opened.enter_context(ks.open(url, tenant=tenant, role="viewer"))
-        _move(make(store, target), tally, given["only"])
+        _move(make, store, target, tally, given["only"])
 
 
-def _move(importer: Importer, tally: Tally, only: tuple[str, ...]) -> None:
+def _move(
+    make: Make, store: ks.Store, target: ks.Store | None, tally: Tally, only: tuple[str, ...]
+) -> None:
     runs = dict.fromkeys(only)
-    total = len(runs) or (sum(1 for _ in importer.runs()) if sys.stderr.isatty() else None)
-    with showing("importing", total) as bar:
+    with showing("importing", len(runs) or None) as bar:
+        importer = make(store, target, lambda size: bar.told(tally.runs, tally.size + size))
+        if not runs and sys.stderr.isatty():
+            bar.expects(sum(1 for _ in importer.runs()))
         try:
             for run in runs or importer.runs():
                 tally.add(importer.move(run))

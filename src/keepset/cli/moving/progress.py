@@ -29,6 +29,10 @@ class Shown:
         self._task = bar.add_task(doing, total=runs, rate="")
         self._begun = time.monotonic()
 
+    def expects(self, runs: int) -> None:
+        """Say how many runs there are."""
+        self._bar.update(self._task, total=runs)
+
     def told(self, runs: int, size: int) -> None:
         """Say how many runs are done, and how many bytes were read for it."""
         seconds = max(time.monotonic() - self._begun, 0.001)

@@ -36,8 +36,8 @@ class Importer(Protocol):
         ...
 
 
-Make = Callable[["ks.Store", "ks.Store | None"], Importer]
-"""Makes what takes runs over from where they go and from what is there already."""
+Make = Callable[["ks.Store", "ks.Store | None", Callable[[int], None]], Importer]
+"""Makes what takes runs over: from where they go, what is there already, and who hears of bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +89,17 @@ def _threads(database: Database, asked: Asked) -> Make | None:
         skips=asked.skips,
         again=asked.again,
     )
-    return lambda store, target: module.Importer(database, layout, store, target, options)
+    return lambda store, target, told: module.Importer(
+        database, layout, store, target, options, told=told
+    )
 
 
 def _sessions(database: Database, asked: Asked) -> Make | None:
     host = host_of(database)
     if host is None or host.kind != _SESSIONS:
         return None
-    return lambda store, target: SessionImporter(
-        database, host, store, target, skips=asked.skips, again=asked.again
+    return lambda store, target, told: SessionImporter(
+        database, host, store, target, skips=asked.skips, again=asked.again, told=told
     )
 
 

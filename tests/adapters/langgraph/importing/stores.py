@@ -187,10 +187,10 @@ def taken(place: str | Path, url: str, *, apply: bool = True, **how: Any) -> dic
     )
     with importing(str(place), asked) as make, ks.open(url, mode=how.get("mode", "protect")) as to:
         if apply:
-            importer = make(to, to)
+            importer = make(to, to, lambda _: None)
             return {run: importer.move(run) for run in importer.runs()}
         with ks.open("memory:", mode=how.get("mode", "protect")) as memory:
-            importer = make(memory, to)
+            importer = make(memory, to, lambda _: None)
             return {run: importer.move(run) for run in importer.runs()}
 
 
