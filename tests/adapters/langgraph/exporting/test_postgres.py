@@ -56,7 +56,8 @@ def test_a_thread_that_came_from_postgres_and_went_back_is_one_that_never_left(
     with PostgresSaver.from_conn_string(left) as old:
         old.setup()
         legs.walk(old, (0,))
-    assert say("import", left, "--into", url, "--apply").code == 0
+    imported = say("import", left, "--into", url, "--apply")
+    assert imported.code == 0, imported.out + imported.err
     with KeepsetSaver(url) as ours:
         legs.walk(ours, (1,), ours.bind)
     tried = say("export", url, "--to", back)

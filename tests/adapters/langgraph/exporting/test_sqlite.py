@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("langgraph.checkpoint.sqlite")
 
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
@@ -158,6 +159,19 @@ def test_what_the_host_makes_another_value_of_leaves_its_thread_out_with_the_pat
     result = _export(url, target, "--apply")
     assert result["runs"]["left"] == 1
     assert result["told"][0]["left"][0]["path"].startswith("odd")
+    assert _there(target) == []
+
+
+def test_metadata_that_are_no_json_leave_their_thread_out_with_the_key(
+    url: str, target: Path
+) -> None:
+    with KeepsetSaver(url, metadata_keys=["who"]) as saver:
+        at: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": "", "who": b"me"}}
+        checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": 1}}
+        saver.put(at, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {})
+    result = _export(url, target, "--apply")
+    (left,) = result["told"][0]["left"]
+    assert (result["runs"]["left"], left["surface"], left["path"]) == (1, "metadata", "who")
     assert _there(target) == []
 
 
