@@ -160,6 +160,11 @@ class Importer:
     # --- one that is not there --------------------------------------------------------------------
 
     def _take(self, thread: str, replaced: Found | None) -> Moved:
+        """Take a thread over; once more where it went on while it was read."""
+        moved = self._tried(thread, replaced)
+        return self._tried(thread, replaced) if moved.outcome is Outcome.UNREAD else moved
+
+    def _tried(self, thread: str, replaced: Found | None) -> Moved:
         attempt = self._taking.begin(thread, self._origin.rows.spots(thread))
         try:
             moved = self._attempted(attempt, replaced)

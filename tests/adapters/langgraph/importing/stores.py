@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import Enum
 from ipaddress import IPv4Address, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypedDict
+from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from langchain_core import messages as lc
@@ -37,11 +37,6 @@ class Colour(Enum):
     RED = "red"
 
 
-class Spot(NamedTuple):
-    x: int
-    y: int
-
-
 @dataclass
 class Order:
     number: int
@@ -53,7 +48,7 @@ class Card(BaseModel):
     order: Order | None = None
 
 
-OWN = tuple(f"{MODULE}:{cls.__name__}" for cls in (Colour, Spot, Order, Card))
+OWN = tuple(f"{MODULE}:{cls.__name__}" for cls in (Colour, Order, Card))
 
 VALUES: dict[str, Any] = {
     "plain": [None, True, 0, -1, 2**63, 1.5, -0.0, "text", "\u00e9\u2028", b"\x00\xff"],

@@ -9,6 +9,8 @@ import pytest
 from langgraph.types import Command
 
 import keepset as ks
+from keepset.adapters.langgraph import importing
+from keepset.adapters.langgraph.importing_rows import Rows
 from keepset.errors import StoreError
 from keepset.langgraph import KeepsetSaver
 from keepset.plan.leases import Lease, Leasing
@@ -159,6 +161,29 @@ def test_a_thread_that_an_execution_works_on_is_not_replaced(path: Path, url: st
         assert "another execution works on run t" in moved.why
         assert here(url) == before
         assert [one.run.key.run_id for one in store.runs()] == ["t"]
+
+
+def test_a_thread_that_goes_on_while_it_is_read_is_taken_over_as_it_is_then(
+    path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Written(Rows):
+        """Tables to which somebody writes when the last checkpoint was read."""
+
+        reads = 0
+
+        def checkpoint(self, *place: Any) -> Any:
+            Written.reads += 1
+            if Written.reads == 4:
+                with stores.on_sqlite(path) as saver:
+                    newest = saver.get_tuple(T)
+                    saver.put_writes(newest.config, [("log", ["late"])], "another-task", "~path")
+            return super().checkpoint(*place)
+
+    monkeypatch.setattr(importing, "Rows", Written)
+    assert outcomes(taken(path, url)) == {"t": "taken"}
+    assert ("another-task", "log", ["late"]) in here(url)[-1][4]
+    monkeypatch.undo()
+    assert outcomes(taken(path, url)) == {"t": "there"}
 
 
 def test_a_store_of_ours_refuses_the_place_of_another_tool_and_changes_nothing(path: Path) -> None:

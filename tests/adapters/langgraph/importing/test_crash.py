@@ -19,7 +19,7 @@ from tests.adapters.langgraph.importing.stores import KINDS, everything, fill, o
 from tests.backends.sqlite.disks import small_disk
 from tests.cli.terminal import ROOT, say
 
-CLASSES = (stores.Colour, stores.Spot, stores.Order, stores.Card)
+CLASSES = (stores.Colour, stores.Order, stores.Card)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.adapters.langgraph.saver.steps import config
 from tests.adapters.langgraph.types.messages import same_message
 from tests.codec.exact import same
 
-CLASSES = (stores.Colour, stores.Spot, stores.Order, stores.Card)
+CLASSES = (stores.Colour, stores.Order, stores.Card)
 
 
 @pytest.fixture(scope="module")
