@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import ormsgpack
@@ -165,3 +167,29 @@ def test_what_the_code_of_a_graph_prints_goes_to_stderr(path: Path, tmp_path: Pa
 def test_on_a_terminal_a_bar_is_shown_and_gone_at_the_end(path: Path, tmp_path: Path) -> None:
     shown = on_a_terminal("import", path, "--into", tmp_path / "runs.db", "--apply")
     assert "2 runs taken over, 6 checkpoints" in shown
+
+
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("langgraph", "langchain_core"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+from keepset.cli import app
+app.main(sys.argv[1:])
+"""
+
+
+def test_without_langgraph_its_threads_are_refused_with_what_to_install(
+    path: Path, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, "import", str(path), "--into", str(tmp_path / "runs.db")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "[import.not-installed]" in done.stderr
+    assert 'pip install "keepset[langgraph]"' in done.stderr

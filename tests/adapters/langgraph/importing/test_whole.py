@@ -150,3 +150,24 @@ def test_the_store_that_threads_come_from_is_not_changed(tmp_path: Path, url: st
         path.parent.chmod(0o700)
     after = {one.name: hashlib.sha256(one.read_bytes()).digest() for one in path.parent.iterdir()}
     assert after == before
+
+
+class Counting(SqliteSaver):
+    """A saver whose versions are whole numbers."""
+
+    def get_next_version(self, current: Any, channel: None) -> Any:  # noqa: ARG002 - LangGraph's
+        return 1 if current is None else current + 1
+
+
+def test_versions_in_whole_numbers_stay_whole_numbers(tmp_path: Path, url: str) -> None:
+    place = tmp_path / "old.sqlite"
+    with Counting.from_conn_string(str(place)) as saver:
+        KINDS["forked"][0](saver, "forked")
+        before = everything(saver, "forked")
+        taken(place, url)
+        with KeepsetSaver(url) as ours:
+            assert everything(ours, "forked") == before
+            versions = before[-1][2]["channel_versions"].values()
+            assert {type(version) for version in versions} == {int}
+            here = outer(ours).invoke(KINDS["forked"][2], config("forked"))
+        assert here == outer(saver).invoke(KINDS["forked"][2], config("forked"))
