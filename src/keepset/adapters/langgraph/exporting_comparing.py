@@ -62,7 +62,9 @@ def _unlike_but_writes(one: Leaving, got: CheckpointTuple | None) -> Iterator[Le
         if name not in said:
             yield _left(one, "metadata", (name,), "it is not there")
             continue
-        found = difference(_plain(value), _plain(said[name]), (name,), one.codec)
+        found = _no_json(value, (name,)) or _no_json(said[name], (name,))
+        if found is None:
+            found = difference(_plain(value), _plain(said[name]), (name,), one.codec)
         if found is not None:
             yield _left(one, "metadata", *found)
 

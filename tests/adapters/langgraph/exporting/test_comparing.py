@@ -79,6 +79,7 @@ def _writes(*writes: tuple[str, str, Any]) -> Callable[[CheckpointTuple], Checkp
         (lambda got: got._replace(parent_config=None), "checkpoint", "parent"),
         (lambda got: got._replace(metadata={"source": "loop"}), "metadata", "step"),
         (lambda got: got._replace(metadata={**got.metadata, "step": 1.0}), "metadata", "step"),
+        (lambda got: got._replace(metadata={**got.metadata, "step": b"1"}), "metadata", "step"),
         (_writes(("t1", "a", 1), ("t1", "b", 2)), "checkpoint", "writes"),
         (_writes(("t1", "b", 2), ("t1", "a", 1), ("t2", "a", 3)), "checkpoint", "writes"),
         (_writes(("t1", "a", 1), ("t1", "b", 2), ("t2", "a", "3")), "write", "a"),
