@@ -90,7 +90,8 @@ class Shorter:
         lines: What its lines hold from now on.
         stay: Digests of the large values that stay.
         blobs: Large values that were not stored as such before.
-        restored: The pending writes of bundles, which all go, with line and seq.
+        restored: The pending writes of bundles, which all go, and those that lie in later steps,
+            with line and seq.
     """
 
     pruned: Pruned

@@ -164,8 +164,8 @@ class Replay:
         Raises:
             IntegrityError: A value is not there.
         """
-        for seq, row, link in self._bundled.get((line, moment.header.seq), ()):
-            whole = replace(row, replace=row.index >= 0)
+        for seq, row, link, inside in self._bundled.get((line, moment.header.seq), ()):
+            whole = replace(row, replace=not inside or row.index >= 0)
             if link is not None:
                 value = link.of(moment.values, row.channel)
                 whole = replace(whole, value=self._codec.pack(value))
@@ -226,7 +226,9 @@ def _read_writes(
     }
     refs: dict[tuple[int, int, int], BlobRef] = {}
     bundled: dict[tuple[int, int], list[_Bundled]] = {}
-    for position, (line, seq, write, inside) in enumerate(each_write(everything.writes)):
+    writes = tuple(each_write(everything.writes))
+    held = {(line, seq, row.task, row.index) for line, seq, row, inside in writes if inside}
+    for position, (line, seq, write, inside) in enumerate(writes):
         history = there.get((line, seq))
         if history is None:
             raise _misplaced(histories[0].past, "a pending write belongs to no checkpoint")
@@ -235,19 +237,21 @@ def _read_writes(
         until = seq + link.gap if link else seq
         if (line, until) not in there:
             raise broken()
-        if inside or link:
-            bundled.setdefault((line, until), []).append(_Bundled(seq, write, link))
+        late = write.index >= 0 and (line, seq, write.task, write.index) in held
+        if inside or (link and not late):  # see `writes_at`
+            bundled.setdefault((line, until), []).append(_Bundled(seq, write, link, inside))
         for ref in moved(write, codec) if link is None else ():
             refs[line, seq, position] = ref
     return refs, bundled
 
 
 class _Bundled(NamedTuple):
-    """A pending write that is to be made whole, and the seq of its checkpoint."""
+    """A pending write that is to be made whole, its checkpoint's seq, whether it is in a bundle."""
 
     seq: int
     row: WriteRow
     link: WriteLink | None
+    inside: bool
 
 
 class _ForkPoint(NamedTuple):

@@ -168,7 +168,8 @@ class Rewrite(Write[None]):
             ``conflict.head``.
         written: Digests of all pending writes that were read, in order of the digests; others are a
             ``conflict.head``, since what they refer to would be lost.
-        restored: The pending writes of bundles, which all go, with line and seq.
+        restored: The pending writes of bundles, which all go, and those that lie in later steps,
+            with line and seq.
         lines: What the lines hold from now on; a line that is not here goes.
         stay: Digests of the large values that stay.
         blobs: Large values to add; one that is already there is left as it is.

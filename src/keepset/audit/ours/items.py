@@ -76,7 +76,7 @@ class RunItems:
         self._large = LargeWeights(rows, self._blobs)
         self._writes: dict[tuple[int, int], list[WriteRow]] = {}
         for line, seq, write, inside in each_write(everything.writes):
-            if not inside:
+            if not inside and link_of(write) is None:
                 self._writes.setdefault((line, seq), []).append(write)
         self._bundled = _weighed(everything)
 

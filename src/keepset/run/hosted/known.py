@@ -156,11 +156,18 @@ class OpenLine:
         return self.size
 
     def waits_for(self, checkpoint: str) -> bool:
-        """Tell whether what follows a checkpoint on the line is not packed yet."""
+        """Tell whether what is written after a checkpoint is to be bundled with later steps.
+
+        What comes after a stop is not: what was written before it may lie in a bundle already, and
+        a checkpoint's writes are looked for in one bundle.
+        """
         memory = self.memory
         if checkpoint == memory.checkpoint:
             return True
-        return any(step.row.parent == checkpoint for step in memory.tail)
+        return any(
+            step.row.parent == checkpoint and step.row.status == Status.RUNNING
+            for step in memory.tail
+        )
 
     def forget(self) -> bool:
         """Leave the mapping; the line can be loaded again."""
@@ -313,18 +320,25 @@ class Known:
             own.set_result(None)
 
     def on_their_way(self, namespace: str, checkpoint: str) -> list[Future[None]]:
-        """Give what to wait for until the writes of a checkpoint that are on their way are there."""
+        """Give what to wait for until the writes of a checkpoint on their way are there."""
         with self._lock:
             return [*self._coming.get((namespace, checkpoint), ())]
 
-    def at_its_end(self, line: int, checkpoint: str) -> TailStep | None:
-        """Give the step after a checkpoint, where the run stopped with it and it is remembered."""
+    def at_its_end(self, line: int, checkpoint: str, layout: int) -> TailStep | None:
+        """Give the step after a checkpoint, where the run stopped with it and it is remembered.
+
+        Args:
+            line: The line that holds both.
+            checkpoint: The checkpoint.
+            layout: The run's layout. In another one the step may be gone.
+        """
         with self._lock:
             known = self._by_line.get(line)
-        last = known.memory.tail[-1] if known is not None and known.memory.tail else None
-        if last is None or last.row.parent != checkpoint or last.row.status == Status.RUNNING:
+        if known is None or known.layout != layout or not known.memory.tail:
             return None
-        return last
+        last = known.memory.tail[-1]
+        stopped = last.row.parent == checkpoint and last.row.status != Status.RUNNING
+        return last if stopped else None
 
     def place(self, checkpoint: str, row: LineRow, seq: int) -> None:
         """Remember where a checkpoint lies."""

@@ -87,7 +87,9 @@ class HostWriter:
         stored = project(surface.contract, step.values, surface.guard.codec)
         if step.header.status != Status.RUNNING:  # what was written before it is bundled with it
             for coming in self._known.on_their_way(step.namespace, step.parent):
-                yield Wait(coming, _PATIENCE)
+                done, _ = yield Wait(coming, _PATIENCE)
+                if not done:
+                    break  # whoever is at it is stuck, maybe since we hold what it waits for
 
         def attempt() -> Flow[None]:
             base = yield from self._base(step, surface)
@@ -178,7 +180,7 @@ class HostWriter:
         fence = yield from self._fence(holding)
         if fence.layout != layout:
             fence = replace(fence, layout=layout)
-        last = self._known.at_its_end(spot[0].id, checkpoint)
+        last = self._known.at_its_end(spot[0].id, checkpoint, layout)
         rows = rows if last is None else linked(spot[1], rows, last)
         yield PutWrites(fence, spot[0].id, spot[1], rows, blobs)
         self._known.note(spot[0].id, spot[1], checkpoint, rows)

@@ -85,6 +85,24 @@ class WritesClaims(Claims):
             assert _read(backend, scribe, 1) == (row,)
             assert _read(backend, scribe, 2) == (row,)
 
+    def test_what_comes_late_for_a_bundled_checkpoint_is_in_no_second_bundle(
+        self, tmp_path: Path
+    ) -> None:
+        """Neither in the same place nor further on, where who looks for it would not look."""
+        early, late = (WriteRow("task", "", n, "a", b"1", b"%d" % n) for n in range(2))
+        later = WriteRow("task", "", 0, "a", b"1", b"later")
+        bundles = [WriteRow("", "", BUNDLE, "", b"%d" % n, b"all-%d" % n) for n in range(3)]
+        with self.opened(tmp_path) as backend:
+            scribe = Scribe(backend).save_many(3)
+            _put(backend, scribe, 2, early)
+            scribe.save(bundle=Bundle(2, bundles[0], ((2, early),)))
+            _put(backend, scribe, 2, late)
+            scribe.save(bundle=Bundle(2, bundles[1], ((2, late),)))
+            _put(backend, scribe, 4, later)
+            scribe.save(bundle=Bundle(4, bundles[2], ((2, late), (4, later))))
+            assert _read(backend, scribe, 2) == (late, bundles[0])
+            assert _read(backend, scribe, 4) == (later,)
+
     @staticmethod
     def _without_bundles(backend: Backend, scribe: Scribe, *back: tuple[int, WriteRow]) -> Rewrite:
         everything = backend.execute(ReadEverything(scribe.key))

@@ -15,6 +15,7 @@ from langgraph.graph import END, START, StateGraph
 
 import keepset as ks
 from keepset.langgraph import KeepsetSaver
+from tests.cli.terminal import say
 
 CONFIG: Any = {"configurable": {"thread_id": "one"}}
 EVERY = pytest.mark.parametrize("later", [False, True], ids=["sync", "async"])
@@ -113,19 +114,85 @@ def test_turns_of_their_own_processes_tell_the_same_as_memory(
         assert not store.verify().problems
 
 
+def finished(path: Path, saver: KeepsetSaver, course: Course) -> tuple[Any, Any]:
+    """A thread that has ended: its graph, and the checkpoint of which its last task came."""
+    graph = course.compiled(checkpointer=saver)
+    steps = list(graph.stream({}, CONFIG, durability="sync", stream_mode="checkpoints"))
+    assert steps[-1]["next"] == []
+    assert linked(path) == 0
+    return graph, steps[-2]["config"]
+
+
+def linked(path: Path) -> int:
+    """How many writes have a row of their own that says where their values lie."""
+    with sqlite3.connect(path) as db:
+        ((count,),) = db.execute("SELECT count(*) FROM write WHERE hex(value) LIKE 'C1C1%'")
+    db.close()
+    return int(count)
+
+
+def late(saver: KeepsetSaver, config: Any) -> list[Any]:
+    found = saver.get_tuple(config)
+    pending = (found.pending_writes if found else None) or []
+    return [(channel, value) for task, channel, value in pending if task == "late"]
+
+
 def test_what_comes_late_for_the_last_step_is_read_as_it_was_written(tmp_path: Path) -> None:
     """As where a host saves in the background: the writes land after the checkpoint of theirs."""
-    course = Course()
-    with KeepsetSaver(f"sqlite:///{tmp_path / 'runs.db'}") as saver:
-        graph = saver.bind(course.compiled())
-        call(graph, later=False)
-        last, before = list(graph.get_state_history(CONFIG))[:2]
-        assert last.next == ()
-        messages = [course.texts[STEPS - 1]]
-        writes = [("messages", messages), ("messages", ["another"]), ("count", STEPS)]
-        saver.put_writes(before.config, writes, "late", "")
-        found = saver.get_tuple(before.config)
+    course, path = Course(), tmp_path / "runs.db"
+    messages = [course.texts[STEPS - 1]]
+    writes = [("messages", messages), ("messages", ["another"]), ("count", STEPS)]
+    with ks.open(f"sqlite:///{path}") as store:
+        saver = KeepsetSaver(store)
+        _, config = finished(path, saver, course)
+        saver.put_writes(config, writes, "late", "")
+        assert linked(path) == 1
+        assert late(saver, config) == writes
+        assert not store.verify().problems
+        store.prune("one", keep_latest=2)
+        assert linked(path) == 0
+        assert late(saver, config) == writes
+        assert not store.verify().problems
+
+
+def test_an_audit_reads_what_came_late(tmp_path: Path) -> None:
+    course, path = Course(), tmp_path / "runs.db"
+    with KeepsetSaver(f"sqlite:///{path}") as saver:
+        _, config = finished(path, saver, course)
+        saver.put_writes(config, [("messages", [course.texts[STEPS - 1]])], "late", "")
+    assert linked(path) == 1
+    said = say("audit", path)
+    assert said.code == 0, said.err
+    assert "error" not in said.out
+
+
+def test_what_comes_late_stays_where_the_thread_goes_on_and_stops_again(tmp_path: Path) -> None:
+    """What was written before it is in a bundle, and a second one would hide it."""
+    course, path = Course(), tmp_path / "runs.db"
+    writes = [("messages", ["of no step"]), ("count", STEPS)]
+    with KeepsetSaver(f"sqlite:///{path}") as saver:
+        graph, config = finished(path, saver, course)
+        saver.put_writes(config, writes, "late", "")
+        graph.update_state(CONFIG, {"messages": [os.urandom(2000).hex()]}, as_node="step")
+        graph.update_state(CONFIG, None, as_node=END)
+        assert late(saver, config) == writes
+        graph.invoke({}, CONFIG, durability="sync")
+        assert late(saver, config) == writes
+
+
+def test_a_task_that_writes_again_changes_nothing_before_and_after_a_pruning(
+    tmp_path: Path,
+) -> None:
+    course, path = Course(), tmp_path / "runs.db"
+    with ks.open(f"sqlite:///{path}") as store:
+        saver = KeepsetSaver(store)
+        _, config = finished(path, saver, course)
+        found = saver.get_tuple(config)
         assert found is not None
-        pending = found.pending_writes or []
-        late = [(channel, value) for task, channel, value in pending if task == "late"]
-        assert late == writes
+        first = found.pending_writes or []
+        again = [(channel, value) for _, channel, value in first]
+        saver.put_writes(config, [*again[1:], again[0]], first[0][0], "")
+        assert linked(path) > 0
+        assert saver.get_tuple(config).pending_writes == first  # type: ignore[union-attr]
+        store.prune("one", keep_latest=2)
+        assert saver.get_tuple(config).pending_writes == first  # type: ignore[union-attr]

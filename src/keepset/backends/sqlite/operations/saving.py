@@ -203,10 +203,16 @@ def _pack(line: int, until: int, segments: Sequence[SegmentRow]) -> Steps[None]:
 
 
 def _bundle(line: int, made: Bundle) -> Steps[None]:
-    """Put many pending writes in one row, unless one of them is stored otherwise by now."""
+    """Put many pending writes in one row, unless one of them is stored otherwise by now.
+
+    They stay as they are as well where others of those checkpoints may lie in a row like this: who
+    reads a checkpoint's writes looks into the first one from there on, and into no other.
+    """
     taken = [(step_id(line, seq), row.task, row.index, row.digest) for seq, row in made.taken]
     bounds = {"first": min(taken)[0], "last": max(taken)[0]}
     if not {*(yield Statement(queries.WRITES_BETWEEN, bounds))}.issuperset(taken):
+        return
+    if (yield Statement(queries.BUNDLE, {"step": bounds["first"], "high": span(line)["high"]})):
         return
     yield Statement(queries.TAKE_WRITE, many=taken)
     yield Statement(queries.KEEP_WRITE, write_values(step_id(line, made.seq), made.row))
