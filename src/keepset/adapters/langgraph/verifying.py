@@ -21,10 +21,11 @@ from keepset.adapters.langgraph.importing_source import Read
 from keepset.adapters.langgraph.importing_taking import Origin, batches, step_of
 from keepset.adapters.langgraph.listing import Query, select
 from keepset.adapters.langgraph.threads import Thread, Threads
-from keepset.adapters.langgraph.verifying_quickly import Pictures
+from keepset.adapters.langgraph.verifying_quickly import Looking, Pictures
 from keepset.adapters.moved import LeftOut
 from keepset.backends.driver import drive
 from keepset.codec import Path, format_path
+from keepset.contracts import Contract
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.project import project
 from keepset.plan.reads import Found
@@ -66,12 +67,13 @@ class Verifying:
         self._threads = threads
         self._backend = threads.services.backend
         self._pictures = Pictures()
+        self._codecs: dict[Contract, Looking] = {}
 
     def stored(self, thread: Thread, found: Found, namespace: str) -> Iterator[Stored]:
         """Give the checkpoints of a namespace as they are stored, the newest first."""
         asked = Query(thread.id, namespace, "", "", {})
         picks = drive(select(self._threads, thread, found, asked, None), self._backend)
-        surface = self._threads.surface(thread, namespace)
+        surface = self._looking(self._threads.surface(thread, namespace))
         assert found.run is not None  # noqa: S101 - it was looked at
         for begin in range(0, len(picks), _PAGE):
             page = picks[begin : begin + _PAGE]
@@ -86,6 +88,14 @@ class Verifying:
             for _, row in page:
                 if (one := loaded.get(row.checkpoint)) is not None:
                     yield one
+
+    def _looking(self, surface: Surface) -> Surface:
+        """Give what values of a namespace are read with by one who changes none of them."""
+        own = surface.contract
+        codec = self._codecs.get(own)
+        if codec is None:
+            codec = self._codecs[own] = Looking(self._threads.types.with_types(own.classes))
+        return replace(surface, guard=replace(surface.guard, codec=codec))
 
     def unlike(
         self, thread: Thread, found: Found, origin: str, spots: Sequence[Spot]

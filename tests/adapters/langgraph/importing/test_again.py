@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core import messages as lc
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.types import Command
 
 import keepset as ks
@@ -132,6 +135,45 @@ def test_a_value_that_is_another_one_here_is_told_with_its_place(path: Path, url
     moved = taken(path, url)["t"]
     assert moved.outcome.value == "differs"
     assert [left.surface for left in moved.left] == ["write"]
+
+
+@pytest.mark.parametrize(
+    ("held", "other", "path_of_it"),
+    [
+        (1, True, "held"),
+        (1, 1.0, "held"),
+        (0.0, -0.0, "held"),
+        ([1, {"a": 2}], [1, {"a": "2"}], "held[1].a"),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "held"),
+        ([b"x"], ["x"], "held[0]"),
+        ([lc.AIMessage("a", id="1")], [lc.AIMessage("b", id="1")], "held[0].content"),
+        ([lc.AIMessage("a", id="1")], [lc.HumanMessage("a", id="1")], "held[0]"),
+        ([Decimal("1.0")], [Decimal("1.00")], "held[0]"),
+    ],
+)
+def test_the_smallest_difference_of_a_value_is_found_wherever_it_lies(
+    tmp_path: Path, url: str, held: Any, other: Any, path_of_it: str
+) -> None:
+    place = tmp_path / "old.sqlite"
+
+    def write(value: Any) -> None:
+        checkpoint = empty_checkpoint()
+        checkpoint["id"] = "1ef00001-0000-6000-8000-000000000000"
+        checkpoint["ts"] = "2026-01-01T00:00:00+00:00"
+        checkpoint["channel_values"] = {"held": value}
+        checkpoint["channel_versions"] = {"held": "1"}
+        at: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+        with stores.on_sqlite(place) as saver:
+            saver.put(at, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {})
+
+    write(held)
+    assert outcomes(taken(place, url)) == {"t": "taken"}
+    write(other)
+    moved = taken(place, url)["t"]
+    assert moved.outcome.value == "differs"
+    assert [(left.surface, left.path) for left in moved.left] == [("state", path_of_it)]
+    write(held)
+    assert outcomes(taken(place, url)) == {"t": "there"}
 
 
 def test_a_thread_that_was_deleted_here_does_not_come_back(path: Path, url: str) -> None:
