@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from collections.abc import Iterator
@@ -175,3 +176,66 @@ def test_without_that_some_pages_would(tmp_path: Path, monkeypatch: pytest.Monke
         with closing(open_sqlite(path, durability="normal")) as backend:
             found += _moved_meanwhile(backend, path, seed, monkeypatch)
     assert found
+
+
+def test_a_file_that_another_store_made_smaller_takes_saves(
+    backend: SQLiteBackend, path: Path
+) -> None:
+    """It is no damage that what the other one saved since lies in the log alone."""
+    scribes = grown(backend, 5, saves=600)
+    with closing(open_sqlite(path, durability="normal")) as other:
+        own = Scribe(other, "other").save_many(1)
+        full = path.stat().st_size
+        for scribe in scribes[1:]:
+            delete(backend, scribe)
+        backend.close()
+        assert path.stat().st_size < full
+        with closing(open_sqlite(path, durability="normal")) as again:
+            third = Scribe(again, "third")
+            for seq in range(1, 20):
+                third.save(step(seq, changes=bytes(5000)))
+            own.save()
+            assert path.stat().st_size < full
+
+
+def test_a_fork_while_free_pages_are_given_back_ends_that(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shrinking, "AT_ONCE", 1)
+    give_back = erasing.Erasure.give_back
+    more = []
+
+    def with_a_fork(self: erasing.Erasure, connection: sqlite3.Connection) -> bool:
+        more.append(give_back(self, connection))
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        os.waitpid(child, 0)
+        return more[-1]
+
+    backend = open_sqlite(path, durability="normal")
+    scribe = grown(backend, 6)[0]
+    with closing(sqlite3.connect(path, isolation_level=None)) as another:
+        another.execute("DELETE FROM step WHERE id % 2")
+    with monkeypatch.context() as patched:
+        patched.setattr(erasing.Erasure, "give_back", with_a_fork)
+        backend.close()
+    assert more == [True]
+    assert sound(path)
+    with closing(open_sqlite(path)) as again:
+        assert Scribe(again, scribe.key.run_id).find()
+
+
+def test_another_file_at_the_path_is_left_alone(path: Path, tmp_path: Path) -> None:
+    """As where a backup was put in place of it while the store was open."""
+    backend = open_sqlite(path, durability="normal")
+    grown(backend, 7)
+    with closing(sqlite3.connect(path, isolation_level=None)) as another:
+        another.execute("DELETE FROM step WHERE id % 2")
+    for end in ("", "-wal", "-shm"):
+        path.with_name(f"runs.db{end}").rename(tmp_path / f"moved.db{end}")
+    dirty = bytes([13, 0, 0, 0, 1, 15, 0, 0]) + b"not zero" * 511
+    path.write_bytes(dirty * 50)
+    path.with_name("runs.db-wal").write_bytes(b"")
+    backend.close()
+    assert path.read_bytes() == dirty * 50

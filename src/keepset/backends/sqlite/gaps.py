@@ -83,12 +83,27 @@ class RawFile:
         """The handle, to read and to write.
 
         Raises:
-            OSError: The file cannot be opened.
+            OSError: The file cannot be opened, or another one lies at its path by now.
         """
         with self._lock:
             if self._shared.handle is None:
+                status = self._path.stat()
+                if (status.st_dev, status.st_ino) != self._identity:
+                    raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
                 self._shared.handle = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
             return self._shared.handle
+
+    def is_whole(self) -> bool:
+        """Tell whether the file has all pages that its first one counts, whatever the log has.
+
+        Raises:
+            OSError: The file cannot be opened or read.
+        """
+        head = os.pread(self.handle, 32, 0)
+        size = int.from_bytes(head[16:18], "big")
+        pages = int.from_bytes(head[28:32], "big")
+        whole = pages * (_WIDEST if size == 1 else size)
+        return 0 < whole <= os.fstat(self.handle).st_size
 
     def close(self) -> None:
         """Let go of the file; the store's own connections are closed already."""

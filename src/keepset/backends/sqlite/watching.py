@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 
 from keepset.backends.sqlite.connecting import Place
 from keepset.backends.sqlite.failures import DAMAGED, REPLACED, failure
+from keepset.backends.sqlite.gaps import RawFile
+from keepset.backends.sqlite.waiting import Patience
+
+_MOMENT = 0.1
+"""Seconds after which a file is as its first page says, if another process is just writing it."""
 
 
 class Watch:
     """Looks at the file from outside: one call to the system before each transaction."""
 
-    def __init__(self, place: Place) -> None:
-        """Remember which file lies at the path now, and its size."""
+    def __init__(self, place: Place, raw: RawFile | None) -> None:
+        """Remember which file lies at the path now, and its size.
+
+        Args:
+            place: The store.
+            raw: Its file; None in memory.
+        """
         self._place = place
+        self._raw = raw
         self._identity, self._known = self._look()
         self._size = self._known
 
@@ -41,9 +53,10 @@ class Watch:
     def require_whole(self, connection: sqlite3.Connection) -> None:
         """Refuse to go on where the file was cut off.
 
-        It only grows while it is in use, except when somebody has it vacuumed: then it holds all
-        pages that SQLite counts. Bytes that were overwritten cannot be noticed from outside; the
-        digests of the rows show them when they are read.
+        It only grows while it is in use, except where pages are given back: then it holds all that
+        SQLite counts, or, where the log has others by now, all that its first page counts. Bytes
+        that were overwritten cannot be noticed from outside; the digests of the rows show them when
+        they are read.
 
         Raises:
             IntegrityError: ``store.damaged``.
@@ -52,6 +65,17 @@ class Watch:
         if self._size < self._known:
             ((pages,),) = connection.execute("PRAGMA page_count")
             ((page,),) = connection.execute("PRAGMA page_size")
-            if not pages or pages * page > self._size:
+            if (not pages or pages * page > self._size) and not self._is_whole():
                 raise failure(DAMAGED, str(self._place), f"cut to {self._size} bytes while in use")
         self._known = self._size
+
+    def _is_whole(self) -> bool:
+        """Look at the file itself; the first page is the first one that comes from the log."""
+        patience = Patience(_MOMENT)
+        while self._raw is not None:
+            with suppress(OSError):
+                if self._raw.is_whole():
+                    return True
+            if not patience.pause():
+                break
+        return False

@@ -56,8 +56,8 @@ class Writer:
         """
         self._place = place
         self._connection = connection
-        self._watch = Watch(place)
         self._raw = RawFile(place.path) if place.path else None
+        self._watch = Watch(place, self._raw)
         self._erasure = Erasure(place, self._raw)
         self._closed = False
         self._begin_anew()
@@ -289,9 +289,9 @@ class Writer:
 
     def _finish(self) -> None:
         """Leave no more free pages than are worth it, and close the connection."""
-        if self._connection is not None:
-            for _ in range(PARTS_AT_THE_END):
-                if not self._erasure.give_back(self._connection):
+        for _ in range(PARTS_AT_THE_END):
+            with GATE.mine():  # a fork in between closes the connection
+                if self._connection is None or not self._erasure.give_back(self._connection):
                     break
         self._disconnect()
 
