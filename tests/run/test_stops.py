@@ -69,6 +69,20 @@ def test_a_run_that_stops_again_and_again_keeps_every_state(tmp_path: Path) -> N
         assert not store.verify().problems
 
 
+@pytest.mark.parametrize("status", STOPS)
+def test_a_run_that_has_stopped_stays_packed_when_it_is_pruned(tmp_path: Path, status: str) -> None:
+    path = tmp_path / "runs.db"
+    with ks.open(f"sqlite:///{path}") as store:
+        states = talk(store.run(Chat, "r"), 12, status)
+        store.prune("r", keep_latest=8)
+        assert unpacked(path) == 1, "the newest alone is not"
+        run = store.run(Chat, "r")
+        assert [run.at(one).values for one in reversed(run.history())] == states[-8:]
+        run.save("more", {**states[-1], "count": 99})
+        assert store.run(Chat, "r").state == {**states[-1], "count": 99}
+        assert not store.verify().problems
+
+
 def test_a_few_bytes_are_not_worth_it(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     with ks.open(f"sqlite:///{path}") as store:

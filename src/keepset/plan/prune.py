@@ -17,6 +17,7 @@ from keepset.plan.replay import History, Moment, Replay
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow, WriteRow
 from keepset.plan.steps import Difference, TailStep, join_changes, remembered
 from keepset.plan.writes import Rewritten
+from keepset.verdict.status import Status
 
 
 class Keeps(Protocol):
@@ -148,10 +149,11 @@ class _Writer:
         return change
 
     def _append(self, header: StepRow, changes: Mapping[str, Difference]) -> None:
-        packed = join_changes(header.seq, changes, compressed=self._compressed)
+        stops = header.status != Status.RUNNING
+        packed = join_changes(header.seq, changes, compressed=self._compressed, stops=stops)
         row = replace(header, parent=self._parent, changes=packed)
         row = replace(row, digest=step_digest(row))
-        if is_full(self._tail):
+        if is_full(self._tail, stops=stops):
             segments, self._packs = pack_segments(
                 self._tail, self._packs, compressed=self._compressed
             )

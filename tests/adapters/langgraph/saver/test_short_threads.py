@@ -131,10 +131,14 @@ def linked(path: Path) -> int:
     return int(count)
 
 
-def late(saver: KeepsetSaver, config: Any) -> list[Any]:
+def pending(saver: KeepsetSaver, config: Any) -> list[tuple[str, str, Any]]:
     found = saver.get_tuple(config)
-    pending = (found.pending_writes if found else None) or []
-    return [(channel, value) for task, channel, value in pending if task == "late"]
+    assert found is not None
+    return found.pending_writes or []
+
+
+def late(saver: KeepsetSaver, config: Any) -> list[Any]:
+    return [(channel, value) for task, channel, value in pending(saver, config) if task == "late"]
 
 
 def test_what_comes_late_for_the_last_step_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -187,12 +191,10 @@ def test_a_task_that_writes_again_changes_nothing_before_and_after_a_pruning(
     with ks.open(f"sqlite:///{path}") as store:
         saver = KeepsetSaver(store)
         _, config = finished(path, saver, course)
-        found = saver.get_tuple(config)
-        assert found is not None
-        first = found.pending_writes or []
+        first = pending(saver, config)
         again = [(channel, value) for _, channel, value in first]
         saver.put_writes(config, [*again[1:], again[0]], first[0][0], "")
         assert linked(path) > 0
-        assert saver.get_tuple(config).pending_writes == first  # type: ignore[union-attr]
+        assert pending(saver, config) == first
         store.prune("one", keep_latest=2)
-        assert saver.get_tuple(config).pending_writes == first  # type: ignore[union-attr]
+        assert pending(saver, config) == first
