@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 
 import keepset as ks
+from keepset.adapters.jsonl.writing import writing
+from keepset.errors import UsageError
 from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.exporting.legs import config
 from tests.adapters.langgraph.saver.graphs import outer
@@ -69,6 +72,39 @@ def test_a_file_that_is_there_is_replaced_only_when_that_is_said(url: str, tmp_p
     assert say("export", url, "--to", target, "--apply", "--replace").code == 0
     assert len(_lines(target)) > 3
     assert [path.name for path in tmp_path.iterdir() if ".part" in path.name] == []
+
+
+def test_a_file_that_comes_there_meanwhile_is_not_replaced(url: str, tmp_path: Path) -> None:
+    target = tmp_path / "runs.jsonl"
+
+    def export(store: ks.Store) -> None:
+        with writing(store, str(target), is_applied=True, replaces=False) as lines:
+            lines.run("note")
+            target.write_text("another export's")
+
+    with ks.open(url) as store, pytest.raises(UsageError) as refused:
+        export(store)
+    assert refused.value.code == "export.file-there"
+    assert target.read_text() == "another export's"
+    assert [path.name for path in tmp_path.iterdir() if ".part" in path.name] == []
+
+
+def test_what_a_killed_export_left_is_in_nobodys_way(url: str, tmp_path: Path) -> None:
+    target = tmp_path / "runs.jsonl"
+    (tmp_path / f"runs.jsonl.part-{os.getpid()}").write_text("half")
+    assert say("export", url, "--to", target, "--apply").code == 0
+    assert len(_lines(target)) > 3
+
+
+@pytest.mark.usefixtures("url")
+def test_lines_are_never_written_over_a_store(tmp_path: Path) -> None:
+    (tmp_path / "runs.db").rename(tmp_path / "runs.jsonl")
+    (tmp_path / "runs.db.key").rename(tmp_path / "runs.jsonl.key")
+    before = (tmp_path / "runs.jsonl").read_bytes()
+    own = f"sqlite:///{tmp_path}/runs.jsonl"
+    said = say("export", own, "--to", tmp_path / "runs.jsonl", "--replace", "--apply", "--json")
+    assert (said.code, said.error()["code"]) == (2, "export.own-store")
+    assert (tmp_path / "runs.jsonl").read_bytes() == before
 
 
 def test_a_run_that_cannot_be_read_is_told_and_has_no_line(url: str, tmp_path: Path) -> None:

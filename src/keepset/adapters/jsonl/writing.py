@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -18,6 +20,7 @@ from keepset.errors import ConflictError, KeepsetError, StoreError, UsageError
 from keepset.plan.guard import Guard
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.requests import Flow
+from keepset.readers.databases.files import is_sqlite
 from keepset.run.entering import Entering
 from keepset.run.hosted import HostReader, Known, Stored, Surface
 from keepset.run.hosted.walking import Walk, loaded, walk
@@ -28,6 +31,7 @@ from keepset.store import Store
 
 _PAGE: Final = 16
 _ATTEMPTS: Final = 8
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK})
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -145,31 +149,64 @@ def writing(store: Store, place: str, *, is_applied: bool, replaces: bool) -> It
         replaces: Whether a file that is there is replaced.
 
     Raises:
-        UsageError: ``export.file-there``.
+        UsageError: ``export.file-there``, ``export.own-store``.
         StoreError: ``export.target``: it cannot be written.
     """
     path = Path(place)
+    _require_other(path)
     if path.exists() and not replaces:
-        raise UsageError(
-            f"{path} is there already",
-            code="export.file-there",
-            hint="Name another file, or say --replace.",
-        )
+        raise _there(path)
     if not is_applied:
         yield Lines(store.services, None)
         return
-    part = path.with_name(f"{path.name}.part-{os.getpid()}")
     try:
-        with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), "wb") as file:  # noqa: PTH123 - a descriptor
-            yield Lines(store.services, file)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        # A name that nobody has: what was killed may have left one, and ids of processes come again
+        handle, name = tempfile.mkstemp("", f"{path.name}.part-", path.absolute().parent)
+        part = Path(name)
+        try:
+            with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
+                yield Lines(store.services, file)
+                file.flush()
+                os.fsync(file.fileno())
+            _land(part, path, replaces=replaces)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(
             f"the target cannot be written: {error.strerror}",
             code="export.target",
             hint="Nothing is half there: look at its folder, and at the room on its disk.",
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
+
+
+def _land(part: Path, path: Path, *, replaces: bool) -> None:
+    """Give a file its name, in one step; one that has come there meanwhile is not replaced."""
+    if replaces:
+        part.replace(path)
+        return
+    try:
+        path.hardlink_to(part)
+    except FileExistsError as error:
+        raise _there(path) from error
+    except OSError as error:  # a file system without such links
+        if error.errno not in _NO_LINKS or path.exists():
+            raise
+        part.replace(path)
+
+
+def _require_other(path: Path) -> None:
+    """Refuse a database, which is the store itself or as dear as one: --replace means lines."""
+    if is_sqlite(path):
+        raise UsageError(
+            f"{path} is a database of SQLite's",
+            code="export.own-store",
+            hint="Name another file: lines of JSON go into one of their own.",
+        )
+
+
+def _there(path: Path) -> UsageError:
+    return UsageError(
+        f"{path} is there already",
+        code="export.file-there",
+        hint="Name another file, or say --replace.",
+    )
