@@ -114,3 +114,15 @@ def test_where_the_last_run_is_gone_nothing_is_told_as_if_it_were_whole(tmp_path
     with pytest.raises(UsageError) as refused:
         read(others, path, Plan())
     assert refused.value.code == "audit.resume-gone"
+
+
+def test_a_file_or_a_link_beside_it_is_left_as_it_is(tmp_path: Path) -> None:
+    store, path = Interrupted(*rows().given), tmp_path / "audit.part"
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "audit.part.new").symlink_to(tmp_path / "mine")
+    store.at = "run-07"
+    with pytest.raises(KeyboardInterrupt):
+        read(store, path, Plan())
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert not path.is_symlink()
+    assert {one.name for one in tmp_path.iterdir()} == {"audit.part", "audit.part.new", "mine"}

@@ -6,6 +6,7 @@ The file has names of fields, places and runs in it, and numbers; it has no valu
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -81,11 +82,15 @@ class Keeping:
     def write(self, tally: Tally) -> None:
         """Keep what is counted now; the file is there whole or as it was."""
         kept = _Kept(_FORMAT, self._place, self._plan, tally)
-        beside = self._path.with_name(f"{self._path.name}.new")
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.msgpack.encode(kept))
-        beside.replace(self._path)
+        # A name that nobody has: a file of somebody's, or a link to one, would be written over
+        name = f".{self._path.name}."
+        handle, beside = tempfile.mkstemp(".new", name, self._path.absolute().parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(msgspec.msgpack.encode(kept))
+            Path(beside).replace(self._path)
+        finally:
+            Path(beside).unlink(missing_ok=True)
         self._last = self._elapsed()
 
     def end(self, tally: Tally, *, is_done: bool) -> None:

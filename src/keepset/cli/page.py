@@ -7,9 +7,14 @@ itself to load or to run anything.
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from keepset.cli.output import one_row
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BEGIN = "<!doctype html>"
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
@@ -25,7 +30,7 @@ def framed(title: str, body: str, *, command: str, sheet: str) -> str:
         command: The command that made it.
         sheet: Its style.
     """
-    return f"""<!doctype html>
+    return f"""{_BEGIN}
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -42,6 +47,12 @@ def framed(title: str, body: str, *, command: str, sheet: str) -> str:
 </body>
 </html>
 """
+
+
+def is_page(path: Path) -> bool:
+    """Tell whether a file is such a page, or empty: then another one may take its place."""
+    with path.open("rb") as file:
+        return file.read(len(_BEGIN)) in (b"", _BEGIN.encode())
 
 
 def text(value: str) -> str:

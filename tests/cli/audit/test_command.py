@@ -109,6 +109,29 @@ def test_a_page_and_a_contract_are_written_beside_the_report(store: Path, tmp_pa
     assert "audit.file-exists" in again.err
 
 
+def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(store: Path, tmp_path: Path) -> None:
+    copy, page = tmp_path / "copy.sqlite", tmp_path / "audit.html"
+    copy.write_bytes(store.read_bytes())
+    said = say("audit", copy, "--html", copy)
+    assert (said.code, "audit.file-exists" in said.err) == (2, True)
+    assert copy.read_bytes() == store.read_bytes()
+    assert say("audit", copy, "--no-measure", "--html", page).code == 40
+    assert say("audit", copy, "--no-measure", "--html", page).code == 40
+
+
+@pytest.mark.parametrize("table", ["checkpoints", "writes"])
+def test_bytes_where_the_kind_of_a_value_should_stand_are_told_and_no_bug(
+    store: Path, tmp_path: Path, table: str
+) -> None:
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes(store.read_bytes())
+    with sqlite3.connect(copy) as database:
+        database.execute(f"update {table} set type = x'ff00' where rowid = 1")  # noqa: S608 - one of two
+    database.close()
+    found = result(copy, "--no-measure", code=50)
+    assert any(one["code"] == "audit.unreadable" for one in found["findings"])
+
+
 def test_a_part_of_the_runs_is_read_where_a_sample_is_asked_for(store: Path) -> None:
     found = result(store, "--sample", "50%", "--no-measure")
     assert found["sample"]["runs"] == 2

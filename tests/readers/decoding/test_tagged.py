@@ -35,8 +35,9 @@ def test_the_tag_says_how_a_value_is_read(
     assert from_tagged(tag, data) == value
 
 
-def test_a_tag_that_is_not_known_is_told_and_not_repeated() -> None:
-    found = from_tagged("my secret", b"x")
+@pytest.mark.parametrize("tag", ["my secret", "", 7, 1.5, b"msgpack", b""])
+def test_a_tag_that_is_not_known_is_told_and_not_repeated(tag: object) -> None:
+    found = from_tagged(tag, b"x")
     assert found == Unreadable("stored under a tag that is not known")
 
 

@@ -24,6 +24,7 @@ from keepset.cli.audit.contract import write_contract
 from keepset.cli.audit.page import page
 from keepset.cli.audit.progress import showing
 from keepset.cli.audit.report import print_report
+from keepset.cli.page import is_page
 from keepset.errors import UsageError
 from keepset.readers import Columns, recognise, table_opener
 from keepset.readers.sources import shown
@@ -110,6 +111,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     The store is that of another tool or of keepset, or a file of JSON; it is only read, and nothing
     in it is run. It is told by its content which tool wrote it.
     """
+    _require_page(given["html"])
     plan = Plan(
         all_below=given["all_below"],
         runs=given["sample"].runs if given["sample"] else None,
@@ -128,6 +130,20 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     if audit.has_findings and audit.is_readable:
         return FINDINGS
     return 0 if audit.is_complete else Resume.UNKNOWN
+
+
+def _require_page(path: Path | None) -> None:
+    """Refuse to write a page over what is none: the store itself may have been named by mistake.
+
+    Raises:
+        UsageError: ``audit.file-exists``.
+    """
+    if path is not None and path.is_file() and not is_page(path):
+        raise UsageError(
+            f"{path} is there already, and is no page",
+            code="audit.file-exists",
+            hint="Name a new file for the page, or take that one away.",
+        )
 
 
 def _eyes(given: dict[str, Any]) -> list[Eye]:

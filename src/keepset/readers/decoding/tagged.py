@@ -12,10 +12,15 @@ _EMPTY = ("null", "empty")
 _BYTES = ("bytes", "bytearray")
 
 
-def encoding_of(tag: str | None) -> Encoding:
-    """Tell how a value is stored, by its tag; before there were tags it was JSON."""
+def encoding_of(tag: object) -> Encoding:
+    """Tell how a value is stored, by its tag; before there were tags it was JSON.
+
+    A column of SQLite's may hold what is no text, which is no tag that is known.
+    """
     if tag is None:
         return "json"
+    if not isinstance(tag, str):
+        return "bytes"
     if "+" in tag:
         return "encrypted"
     if tag in _EMPTY:
@@ -23,7 +28,7 @@ def encoding_of(tag: str | None) -> Encoding:
     return tag if tag in ("msgpack", "json", "pickle") else "bytes"  # type: ignore[return-value] # one of those
 
 
-def from_tagged(tag: str | None, data: bytes | str | None) -> object:
+def from_tagged(tag: object, data: bytes | str | None) -> object:
     """Take a value apart by its tag; of an encrypted one there is nothing to see, which is None."""
     encoding = encoding_of(tag)
     if data is None or encoding in ("encrypted", "null"):
