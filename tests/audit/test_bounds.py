@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
+from dataclasses import replace
 
 import pytest
 
 from keepset.audit import curve, looking, sketch, tally
 from keepset.audit.curve import Curve
 from keepset.audit.data import as_data
+from keepset.audit.detectors import detectors
+from keepset.audit.looking import Looker
+from keepset.audit.reading import RunReading
 from keepset.audit.sketch import Repeats
+from keepset.audit.tally import Tally
 from tests.audit import naive
 from tests.audit.test_survey import Rows, audit, state
 
@@ -80,3 +86,29 @@ def test_values_that_were_forgotten_are_looked_at_again(monkeypatch: pytest.Monk
     ]
     [one] = [one for one in audit(Rows(*rows)).findings if one.code == "secret.format"]
     assert (one.copies, one.runs) == (240, 2)
+
+
+def test_a_graph_inside_that_is_called_often_leaves_no_values_in_memory() -> None:
+    """Each call has a namespace of its own, and a state that would be kept to its end."""
+    reading = RunReading(Tally(), 0, Looker(detectors()))
+    sizes = []
+    tracemalloc.start()
+    try:
+        for call in range(400):
+            texts = [f"call {call} text {number} " + "x" * 100 for number in range(300)]
+            item = state("a", 0, "docs", texts, size=20_000)
+            reading.take(replace(item, namespace=f"child:{call:08x}-0000-4000-8000-000000000000"))
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert sizes[-1] < 2 * sizes[99]
+
+
+def test_what_is_beside_its_ids_in_a_graph_inside_is_found_whatever_follows_it() -> None:
+    ids = [f"doc-{number}" for number in range(20)]
+    docs = [{"id": one, "text": f"{one} " + "x" * 1_000} for one in ids]
+    inside = [state("a", 0, "ids", ids), state("a", 0, "docs", docs, size=20_000)]
+    rows = [replace(one, namespace="child:1") for one in inside]
+    found = audit(Rows(*rows, replace(state("a", 0, "ids", ["other"]), namespace="child:2")))
+    [docs_field] = [one for one in found.fields if one.tally.field == "docs"]
+    assert docs_field.using == "ids"

@@ -38,6 +38,17 @@ def test_no_file_appears_beside_a_store_and_none_is_changed(protected: Path) -> 
     assert seen() == before
 
 
+def test_no_file_appears_beside_a_store_that_was_written_meanwhile(tmp_path: Path) -> None:
+    path = ours.protected(tmp_path)
+    files = sorted(tmp_path.iterdir())
+    with OurOpener().open(str(path)) as reader:
+        names = {facts.run for facts in reader.runs()}
+        with ks.open(ours.url(path)) as store:
+            store.run(ours.Chat, "another").save("begin", ours.Chat(question="Why?"))
+        assert {facts.run for facts in reader.runs()} == {*names, "another"}
+    assert sorted(tmp_path.iterdir()) == files
+
+
 WRITE = """
 import sys
 import keepset as ks

@@ -61,6 +61,9 @@ class _Graph:
 class RunReading:
     """Counts the values of one run; of each field only the newest value is kept meanwhile.
 
+    Those of one graph inside are let go of where another one follows: a graph that was called often
+    has a namespace for each call.
+
     Args:
         tally: Where it is counted.
         number: The run's number.
@@ -73,6 +76,7 @@ class RunReading:
         self._number = number
         self._looker = looker
         self._graphs: dict[str, _Graph] = {}
+        self._namespace = ""
         self._others: dict[tuple[str, str, str], _Field] = {}
         self._spots: dict[tuple[str, str, object], SpotTally] = {}
 
@@ -88,6 +92,9 @@ class RunReading:
         """Count a value."""
         name = graph(item.namespace)
         if item.surface == "state":
+            if item.namespace != self._namespace:
+                self._leave()
+                self._namespace = item.namespace
             inside = self._graphs.setdefault(item.namespace, _Graph())
             if item.step != inside.step:
                 self._end_step(inside)
@@ -124,6 +131,14 @@ class RunReading:
                 if known.steps > 1:
                     known.tally.growth += (known.last - known.first) / (known.steps - 1)
                     known.tally.grown += 1
+
+    def _leave(self) -> None:
+        """Let go of the values of a graph, once they were looked at across its fields."""
+        inside = self._graphs.get(self._namespace)
+        if inside is not None:
+            self._across(inside, at_least=1)
+            for known in inside.fields.values():
+                known.value = None
 
     def _end_step(self, inside: _Graph) -> None:
         if inside.number >= 0:

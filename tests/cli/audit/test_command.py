@@ -145,6 +145,8 @@ def test_a_part_of_the_runs_is_read_where_a_sample_is_asked_for(store: Path) -> 
 def test_a_store_above_the_limit_is_sampled_by_itself(store: Path) -> None:
     assert result(store, "--all-below", "1KB", "--no-measure")["sample"] is not None
     assert result(store, "--all-below", "10MB", "--no-measure")["sample"] is None
+    said = say("audit", store, "--all-below", "10MB", "--no-measure")
+    assert "--all-below10000000--no-measure--write-contract" in "".join(said.out.split())
 
 
 def test_what_the_runs_would_take_in_keepset_is_measured(store: Path) -> None:

@@ -128,6 +128,40 @@ def test_a_writer_that_comes_while_a_still_file_is_read_is_noticed(tmp_path: Pat
             assert database.fetch("select x from t") == [(3,)]
 
 
+def test_a_writer_that_has_come_and_gone_leaves_the_file_alone_as_it_was(tmp_path: Path) -> None:
+    """Else a log and its index would be made to read it, and stay."""
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("create table t as select 1 x")
+    with opened(path) as database:
+        for x in range(2, 5):
+            with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+                connection.execute("update t set x = ?", (x,))
+            assert database.fetch("select x from t") == [(x,)]
+    assert [one.name for one in tmp_path.iterdir()] == ["a.db"]
+
+
+def test_a_page_that_is_read_while_it_is_written_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("create table t as select 1 x")
+    whole = path.read_bytes()
+    with opened(path) as database:
+        open_again = database._open_again
+
+        def once_it_is_written() -> None:
+            path.write_bytes(whole)
+            open_again()
+
+        monkeypatch.setattr(database, "_open_again", once_it_is_written)
+        path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+        assert database.fetch("select x from t") == [(1,)]
+
+
 def test_nothing_can_be_written_through_it(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:

@@ -55,7 +55,7 @@ class OurOpener:
 
         Raises:
             NotFoundError: ``audit.no-tenant``: it has no run of the tenant.
-            StoreError: ``store.newer``: a newer keepset wrote it; or it cannot be read.
+            StoreError: ``store.newer-format``: a newer keepset wrote it; or it cannot be read.
         """
         path = path_of(place)
         schema = stamp(path)[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from keepset.backends.sqlite import SQLiteBackend, open_sqlite
 from keepset.errors import KeepsetError
@@ -11,6 +11,8 @@ from keepset.plan.requests import Read
 from keepset.readers.databases.files import Glance
 
 R = TypeVar("R")
+
+_TRIES: Final = 5
 
 
 class Watched:
@@ -43,18 +45,24 @@ class Watched:
         Raises:
             KeepsetError: What the plan, or SQLite, raises.
         """
-        try:
-            found = self._backend.execute(plan)
-        except KeepsetError:
-            if not self._is_written():
-                raise
-        else:
-            if not self._is_written():
-                return found
-        self._backend.close()
-        self._glance = None
-        self._backend = self._opened(is_still=False)
+        for _ in range(_TRIES):
+            try:
+                found = self._backend.execute(plan)
+            except KeepsetError:
+                if not self._is_written():
+                    raise
+            else:
+                if not self._is_written():
+                    return found
+            self._open_again()
         return self._backend.execute(plan)
+
+    def _open_again(self) -> None:
+        """Open it with the log that a writer has; as one that is still where he has gone again."""
+        self._backend.close()
+        glance = Glance(self._path)
+        self._glance = None if glance.has_log else glance
+        self._backend = self._opened(is_still=not glance.has_log)
 
     def _is_written(self) -> bool:
         return self._glance is not None and self._glance.has_changed()

@@ -15,7 +15,7 @@ from keepset.audit.ours.opener import OurOpener, is_ours
 from keepset.audit.personal import Personal
 from keepset.audit.report import audited, weighed
 from keepset.audit.resuming import Keeping
-from keepset.audit.sampling import Plan
+from keepset.audit.sampling import GIGABYTE, Plan
 from keepset.audit.surveying import Around, survey
 from keepset.cli import output, program
 from keepset.cli.app import FINDINGS
@@ -170,7 +170,8 @@ def _surveyed(
     try:
         found = survey(reader, shown(place), detectors(), plan, around)
     except KeyboardInterrupt:
-        output.note(f"{given['resume']}: what was counted is kept; the same command goes on")
+        if given["resume"].exists():
+            output.note(f"{given['resume']}: what was counted is kept; the same command goes on")
         raise
     keeping.end(found.tally, is_done=found.is_done)
     return found
@@ -226,4 +227,6 @@ def _again(place: str, given: dict[str, Any]) -> list[str]:
     if given["sample"]:
         words += ["--sample", str(given["sample"])]
     words += ["--seed", str(given["seed"])] if given["seed"] else []
+    words += ["--all-below", str(given["all_below"])] if given["all_below"] != GIGABYTE else []
+    words += [] if given["measure"] else ["--no-measure"]
     return words

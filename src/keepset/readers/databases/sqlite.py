@@ -26,6 +26,7 @@ _SETTINGS: Final = (
 )
 _FAULTS: Final = (sqlite3.Error, UnicodeDecodeError)  # the second where its message is no text
 _OPS: Final = 100_000  # between two looks at the time
+_TRIES: Final = 5
 _GONE: Final = ("SQLITE_CANTOPEN", "SQLITE_READONLY")  # the beginnings of what a folder refuses
 
 
@@ -141,14 +142,28 @@ class SqliteDatabase:
 
     def fetch(self, statement: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run one statement, for 20 s at most, and read all of its rows."""
-        found = self._fetch(statement, parameters)
-        if self._glance is not None and self._glance.has_changed():
-            # Somebody writes now: from here on it is read with the log that the writer has opened
-            self._connection.close()
-            self._glance = None
-            self._connection = _connected(self._path, "ro", self._path)
-            found = self._fetch(statement, parameters)
-        return found
+        for _ in range(_TRIES):
+            try:
+                found = self._fetch(statement, parameters)
+            except StoreError:  # it may be that of a page that was being written
+                if not self._is_written():
+                    raise
+            else:
+                if not self._is_written():
+                    return found
+            self._open_again()
+        return self._fetch(statement, parameters)
+
+    def _is_written(self) -> bool:
+        return self._glance is not None and self._glance.has_changed()
+
+    def _open_again(self) -> None:
+        """Open it with the log that a writer has; as one that is still where he has gone again."""
+        self._connection.close()
+        glance = Glance(self._path)
+        self._glance = None if glance.has_log else glance
+        mode = "ro" if glance.has_log else "ro&immutable=1"
+        self._connection = _connected(self._path, mode, self._path)
 
     def _fetch(self, statement: str, parameters: Sequence[object]) -> list[Row]:
         end = time.monotonic() + _SECONDS
