@@ -127,6 +127,9 @@ def compare(
         if got is None:
             missing += 1
             continue
+        if not _is_checkpoint(got):
+            why = "what is there is no checkpoint"
+            return Compared(Outcome.DIFFERS, _left(one, STRUCTURE, (), why))
         found += 1
         own = made(one)
         left = next(_unlike_but_writes(own, got), None)
@@ -143,6 +146,18 @@ def compare(
     if more and fewer:
         return Compared(Outcome.DIFFERS)
     return Compared(Outcome.AHEAD if more else Outcome.GROWN if fewer else Outcome.THERE)
+
+
+def _is_checkpoint(got: CheckpointTuple) -> bool:
+    """Tell whether what a saver gives has the form of a checkpoint: it gives what bytes say."""
+    there: Any = got.checkpoint
+    said: Any = got.metadata
+    return (
+        isinstance(there, dict)
+        and isinstance(there.get("channel_values"), dict)
+        and isinstance(said, dict | None)
+        and all(isinstance(task, str) for task, _, _ in got.pending_writes or ())
+    )
 
 
 def _has(one: Leaving, many: Sequence[Write], few: Sequence[Write]) -> bool:

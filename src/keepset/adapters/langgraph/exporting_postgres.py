@@ -26,6 +26,7 @@ _ALONE: Final = "select pg_advisory_xact_lock(hashtextextended(%s, 1802724724))"
 _TRY_ALONE: Final = "select pg_try_advisory_lock(1802724724, 1) as mine"
 _NOT_ALONE: Final = "select pg_advisory_unlock(1802724724, 1)"
 _MOMENT: Final = 0.05
+_NOT_FOR_LONG: Final = "select set_config('lock_timeout', '60s', false)"
 _PATH: Final = "select set_config('search_path', %s, false)"
 
 
@@ -37,20 +38,22 @@ class PostgresTarget:
         self._connection = connection
         self._saver = PostgresSaver(connection, serde=serde)
         while not _is_current(connection):
-            self._set_up()
+            if self._set_up() and not _is_current(connection):
+                raise _not_made()
 
-    def _set_up(self) -> None:
-        """Make or mend the tables, unless another export is at it.
+    def _set_up(self) -> bool:
+        """Make or mend the tables, unless another export is at it; tell whether it was done.
 
         Who waits for a lock in a statement would hold up the making of an index, so nobody does.
         """
         if not self._connection.execute(_TRY_ALONE).fetchone()["mine"]:
             time.sleep(_MOMENT)
-            return
+            return False
         try:
             self._saver.setup()
         finally:
             self._connection.execute(_NOT_ALONE)
+        return True
 
     @contextmanager
     def turn(self, thread: str) -> Iterator[Turn]:
@@ -72,6 +75,7 @@ class PostgresTrial:
     def __init__(self, connection: Any, serde: Measured) -> None:
         """Take a connection that only reads."""
         self._connection = connection
+        connection.execute(_NOT_FOR_LONG)
         there = connection.execute(_IS_THERE).fetchone()["there"]
         self._saver = PostgresSaver(connection, serde=serde) if there else None
         self._scratch = scratch(serde)
@@ -179,6 +183,15 @@ def _is_current(connection: Any) -> bool:
         return False
     newest = connection.execute(_VERSION).fetchone()["v"]
     return bool(newest >= len(PostgresSaver.MIGRATIONS) - 1)
+
+
+def _not_made() -> StoreError:
+    return StoreError(
+        "the target has no table of checkpoints, and its table of migrations says that it was made",
+        code="export.target",
+        hint="Somebody dropped some of LangGraph's tables: drop checkpoint_migrations and what is "
+        "left of the others as well, or name another schema.",
+    )
 
 
 def _meaning(error: Exception) -> Exception:

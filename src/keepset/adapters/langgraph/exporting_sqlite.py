@@ -18,6 +18,7 @@ from keepset.errors import StoreError, UsageError
 _WAIT: Final = 60.0
 """Seconds that a turn waits for another process that writes."""
 _OURS: Final = 0x6B736574
+_BESIDE: Final = ("-wal", "-shm", "-journal", ".key")
 _COUNT: Final = "select count(*) from checkpoints where thread_id = ?"
 _IS_THERE: Final = "select 1 from sqlite_master where name = 'checkpoints'"
 _HAS_PATHS: Final = "select 1 from pragma_table_info('writes') where name = 'task_path'"
@@ -153,17 +154,22 @@ def _make(path: File) -> bool:
 
 
 def _require_other(path: File) -> None:
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except OSError:
-        return
-    if int.from_bytes(head[68:72], "big") == _OURS:
+    # What SQLite keeps beside a store is a part of it
+    beside = [path.with_name(path.name.removesuffix(end)) for end in _BESIDE]
+    if any(map(_is_ours, {path, *beside})):
         raise UsageError(
             f"{path} is a store of keepset's",
             code="export.own-store",
             hint="Name another file: LangGraph's tables go into one of their own.",
         )
+
+
+def _is_ours(path: File) -> bool:
+    try:
+        with path.open("rb") as file:
+            return int.from_bytes(file.read(100)[68:72], "big") == _OURS
+    except OSError:
+        return False
 
 
 def _count(connection: sqlite3.Connection, thread: str) -> int:

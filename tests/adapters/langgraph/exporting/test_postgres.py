@@ -188,3 +188,16 @@ def test_a_server_that_is_not_there_is_an_error_with_a_hint(url: str) -> None:
     put(url, "t", {"text": "a"})
     said = say("export", url, "--to", "postgresql://localhost:1/none", "--apply", "--json")
     assert (said.code, said.error()["code"]) == (11, "export.target")
+
+
+def test_a_target_whose_tables_were_dropped_in_part_is_an_error_and_nothing_waits(
+    server: str, url: str
+) -> None:
+    place = database(server, "dropped")
+    put(url, "t", {"text": "a"})
+    assert say("export", url, "--to", place, "--apply").code == 0
+    with psycopg.connect(place) as connection:
+        connection.execute("drop table checkpoints")
+    said = say("export", url, "--to", place, "--apply", "--json")
+    assert (said.code, said.error()["code"]) == (11, "export.target")
+    assert "checkpoint_migrations" in said.error()["hint"]

@@ -119,6 +119,41 @@ def test_what_is_there_and_cannot_be_read_is_another_thread(url: str, target: Pa
     assert _counts(url, target) == {"there": 1}
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update checkpoints set checkpoint = x'ff'",  # a number
+        "update checkpoints set checkpoint = x'c0'",
+        "update checkpoints set checkpoint = x'81ae6368616e6e656c5f76616c75657307'",
+        "update checkpoints set metadata = '[1]'",
+        "update checkpoints set type = x'ff'",
+        "update writes set task_id = x'ff'",
+        "update writes set type = null",
+    ],
+)
+def test_what_is_there_and_is_no_checkpoint_is_another_thread(
+    url: str, target: Path, damage: str
+) -> None:
+    with KeepsetSaver(url) as saver:
+        outer(saver).invoke({"log": ["in"]}, config("t"))
+    assert _counts(url, target, "--apply") == {"taken": 1}
+    with sqlite3.connect(target) as db:
+        db.execute(damage)
+    db.close()
+    assert _counts(url, target, "--apply") == {"differs": 1}
+    assert _counts(url, target, "--apply", "--replace") == {"taken": 1}
+
+
+@pytest.mark.parametrize("beside", ["-wal", "-shm", "-journal", ".key"])
+def test_what_lies_beside_a_store_is_no_place_to_export_to(
+    url: str, tmp_path: Path, beside: str
+) -> None:
+    put(url, "t", {"text": "a"})
+    said = say("export", url, "--to", f"{url}{beside}", "--apply", "--json")
+    assert (said.code, said.error()["code"]) == (2, "export.own-store")
+    assert _counts(url, tmp_path / "new.sqlite") == {"taken": 1}
+
+
 def test_one_run_can_be_named_and_one_that_is_not_there_is_told(url: str, target: Path) -> None:
     for name in ("a", "b"):
         put(url, name, {"text": name})
