@@ -195,6 +195,40 @@ def test_a_statement_that_takes_too_long_is_stopped_and_tried_with_less(
         assert len(list(pages.rows(database_of_one, listing))) == 9
 
 
+def test_tables_that_somebody_has_locked_are_told_with_what_to_do(
+    written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_SETTINGS", "select set_config('lock_timeout', '50ms', true)")
+    with psycopg.connect(written) as other:
+        other.execute("lock table checkpoints in access exclusive mode")
+        opener = recognise(written)
+        with opener.open(written) as reader, pytest.raises(KeepsetError) as refused:
+            reader.overview()
+    assert (refused.value.code, refused.value.retryable) == ("audit.too-slow", True)
+
+
+@pytest.mark.parametrize("odd", ["7", "null", "[1]", '{"channel_versions": 7}'])
+def test_one_checkpoint_of_another_form_stands_in_the_way_of_no_other(
+    server: str, odd: str
+) -> None:
+    url = database(server, "odd")
+    with PostgresSaver.from_conn_string(url) as saver:
+        saver.setup()
+        write_threads(saver)
+    with recognise(url).open(url) as reader:
+        before = {one.run: one for one in reader.runs()}
+    run(
+        url,
+        "insert into checkpoints (thread_id, checkpoint_id, checkpoint, metadata)"  # noqa: S608 - our own
+        f" values ('odd', '1', '{odd}', '[]')",
+    )
+    with recognise(url).open(url) as reader:
+        found = {one.run: one for one in reader.runs()}
+        assert set(found) == {*before, "odd"}
+        assert reader.orphans()["checkpoint_blobs"] == 0
+        assert list(reader.items("odd"))
+
+
 def test_a_connection_that_is_lost_is_made_again(written: str) -> None:
     with recognise(written).open(written) as reader:
         items = list(reader.items("done"))

@@ -14,6 +14,7 @@ from keepset.readers.databases.port import Cancelled, Dialect, Row
 
 _SECONDS: Final = 20
 _CONNECT_SECONDS: Final = 10
+_TRIES: Final = 5
 _SETTINGS: Final = (
     f"select set_config('statement_timeout', '{_SECONDS}s', true),"
     " set_config('lock_timeout', '5s', true), set_config('TimeZone', 'UTC', true)"
@@ -121,6 +122,25 @@ class _Session:
                 raise Cancelled from error
             raise _refused(error) from error
 
+    def surely(self, statement: str, parameters: Sequence[object] = ()) -> list[Row]:
+        """Run a statement that cannot be made smaller; again, where it was in somebody's way.
+
+        Raises:
+            StoreError: ``audit.too-slow``.
+        """
+        for _ in range(_TRIES):
+            try:
+                return self.run(statement, parameters)
+            except Cancelled:
+                continue
+        raise StoreError(
+            "PostgreSQL cannot be read: what the database holds was asked again and again, and the"
+            " answer was stopped each time",
+            code="audit.too-slow",
+            hint="Somebody holds a lock on its tables, or the server is busy: try again later.",
+            retryable=True,
+        )
+
     def _transaction(self, statement: str, parameters: Sequence[object]) -> list[Row]:
         connection = self._connection
         with connection.pipeline():  # four statements, and one way to the server and back
@@ -135,8 +155,8 @@ class _Session:
         """Give the schemas to look at: the one that was named, or all, the search path first."""
         if wanted is not None:
             return [wanted]
-        path = [row[0] for row in self.run("select unnest(current_schemas(false))")]
-        others = sorted(row[0] for row in self.run(_OF_SERVER))
+        path = [row[0] for row in self.surely("select unnest(current_schemas(false))")]
+        others = sorted(row[0] for row in self.surely(_OF_SERVER))
         return [*path, *(one for one in others if one not in path)]
 
     def close(self) -> None:
@@ -166,13 +186,13 @@ class PostgresDatabase:
     def tables(self) -> Mapping[str, Mapping[str, str]]:
         """Columns and their types, by table; a view could run anything that SQL can say."""
         found: dict[str, dict[str, str]] = {}
-        for table, column, kind in self.fetch(_COLUMNS, (self._schema,)):
+        for table, column, kind in self._session.surely(_COLUMNS, (self._schema,)):
             found.setdefault(str(table), {})[str(column)] = str(kind)
         return found
 
     def row_key(self, table: str) -> tuple[str, ...]:
         """The primary key; where a table has none, the place of the row."""
-        found = self.fetch(_KEY, (self._schema, table))
+        found = self._session.surely(_KEY, (self._schema, table))
         return tuple(str(name) for (name,) in found) or ("ctid",)
 
     def named(self, table: str) -> str:
@@ -209,7 +229,7 @@ class PostgresDatabase:
             " join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
             " where n.nspname = %s and c.relkind in ('r', 'm')"
         )
-        return int(self.fetch(statement, (self._schema,))[0][0])
+        return int(self._session.surely(statement, (self._schema,))[0][0])
 
     def free(self) -> int:
         """Not known: only the server's own statistics say something of it."""
@@ -217,7 +237,7 @@ class PostgresDatabase:
 
     def notes(self) -> tuple[str, ...]:
         """Say which schema is read, and whether on a standby."""
-        ((standby,),) = self.fetch("select pg_is_in_recovery()")
+        ((standby,),) = self._session.surely("select pg_is_in_recovery()")
         notes = [] if self._schema == "public" else [f"It lies in the schema {self._schema}."]
         return (*notes, "A standby was read.") if standby else tuple(notes)
 

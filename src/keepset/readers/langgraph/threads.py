@@ -109,6 +109,8 @@ _LOST_WRITES = (
 _LOST_BLOBS = (
     "select count(*) from {table} b where b.thread_id = {mark} and"
     " (b.checkpoint_ns, b.channel, b.version) not in (select c.checkpoint_ns, v.key, v.value"
-    " from {checkpoints} c cross join lateral jsonb_each_text(c.checkpoint -> 'channel_versions') v"
+    " from {checkpoints} c cross join lateral jsonb_each_text("
+    "case jsonb_typeof(c.checkpoint -> 'channel_versions') when 'object'"  # a call refuses all else
+    " then c.checkpoint -> 'channel_versions' else '{{}}' end) v"
     " where c.thread_id = {mark} and v.value is not null)"
 )
