@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keepset.adapters.moved import LeftOut, Moved, Outcome
-from keepset.cli.moving.report import Told, amount, as_data, print_report
+from keepset.cli.moving.report import Told, as_data, print_report
 from keepset.cli.moving.tally import TOLD, Tally
 
 WORDS = {outcome: f"were {outcome.value}" for outcome in Outcome}
@@ -80,9 +80,39 @@ def test_secrets_that_were_withheld_are_counted_by_kind_and_place() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [(0, "0 B"), (999, "999 B"), (1_400_000, "1.4 MB"), (2 * 10**12, "2,000.0 GB")],
-)
-def test_an_amount_of_bytes_is_written_in_the_unit_that_fits(size: int, said: str) -> None:
-    assert amount(size) == said
+def test_what_is_the_same_of_many_runs_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def left_out(run: str, *, needed: bool) -> Moved:
+        left = LeftOut(f"c{run}", "", "state", "order", "app.Order", is_needed=needed)
+        return Moved(run, Outcome.LEFT, 1, 10, hint="Add --types.", left=(left,))
+
+    done = [left_out(f"done-{n}", needed=False) for n in range(9)]
+    print_report(tally(left_out("paused", needed=True), *done), TRIED)
+    assert capsys.readouterr().out.splitlines()[:7] == [
+        "paused: were left",
+        "  state order: app.Order; a resume would read it (checkpoint cpaused)",
+        "  Add --types.",
+        "done-0: were left",
+        "  state order: app.Order (checkpoint cdone-0)",
+        "  Add --types.",
+        "  the same of 8 more runs: done-1, done-2, done-3, done-4, done-5 and 3 others",
+    ]
+
+
+def test_where_no_run_can_be_taken_no_line_is_printed_that_would_do_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_report(tally(Moved("a", Outcome.LEFT), Moved("b", Outcome.THERE)), TRIED)
+    assert capsys.readouterr().out.splitlines()[-1] == "this was a dry run: nothing was written"
+
+
+def test_bytes_and_times_are_written_as_by_every_other_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    withheld = {("secret.name", "key"): 1, ("secret.name", "token"): 1_200}
+    print_report(tally(Moved("a", Outcome.TAKEN, 1, 37_000, withheld=withheld)), TRIED)
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == [
+        "withheld 1 time: key (secret.name)",
+        "withheld 1,200 times: token (secret.name)",
+    ]
+    assert "37.0 KB read of a.sqlite" in said

@@ -12,6 +12,7 @@ from keepset.adapters.jsonl.writing import writing
 from keepset.adapters.moved import Outcome
 from keepset.cli import output, program
 from keepset.cli.aside import printing_aside
+from keepset.cli.counts import counted
 from keepset.cli.moving.progress import showing
 from keepset.cli.moving.report import Told, as_data, print_report
 from keepset.cli.moving.tally import Tally
@@ -95,13 +96,15 @@ def command(store_url: str, place: str, tenant: str, *, as_json: bool, **given: 
         else:
             opened = _threads(store, place, given)
         with opened as one:
-            _move(store, given["only"], one, tally)
+            keeps = given["apply"] and not _is_lines(place)  # such a file is there at the end only
+            _move(store, given["only"], one, tally, keeps=keeps)
     told = Told(
         source=shown(store_url),
         target=shown(place),
         is_applied=given["apply"],
         words=_WORDS if given["apply"] else _WOULD,
         measured="out of",
+        tenant=tenant,
         again="" if given["apply"] else shlex.join(_again(store_url, place, tenant, given)),
     )
     if as_json:
@@ -157,16 +160,22 @@ def _type(text: str) -> tuple[str, Any]:
     return (name if equals else getattr(cls, "__qualname__", "")), cls
 
 
-def _move(store: ks.Store, only: tuple[str, ...], one: Any, tally: Tally) -> None:
+def _move(store: ks.Store, only: tuple[str, ...], one: Any, tally: Tally, *, keeps: bool) -> None:
     number = len(only) or sum(1 for _ in _names(store))
     size = 0
     run: Callable[[str], Moved] = one.run
     with showing("exporting", number) as progress:
-        for name in only or _names(store):
-            moved = run(name)
-            size += moved.size
-            tally.add(moved)
-            progress.told(tally.runs, size)
+        try:
+            for name in only or _names(store):
+                moved = run(name)
+                size += moved.size
+                tally.add(moved)
+                progress.told(tally.runs, size)
+        except KeyboardInterrupt:
+            if keeps:
+                done = counted(tally.outcomes[Outcome.TAKEN], "run")
+                output.note(f"{done} exported, each whole; the same command goes on")
+            raise
 
 
 def _names(store: ks.Store) -> Iterator[str]:

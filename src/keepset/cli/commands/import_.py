@@ -129,8 +129,9 @@ def _move(
                 tally.add(importer.move(run))
                 bar.told(tally.runs, tally.size)
         except KeyboardInterrupt:
-            done = counted(tally.outcomes[Outcome.TAKEN], "run")
-            output.note(f"{done} taken over, each whole; the same command goes on")
+            if store is target:  # of a dry run nothing is there
+                done = counted(tally.outcomes[Outcome.TAKEN], "run")
+                output.note(f"{done} taken over, each whole; the same command goes on")
             raise
 
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 from keepset.adapters.moved import Outcome
 from keepset.cli import output
 from keepset.cli.counts import counted
+from keepset.verdict.sentences import size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from keepset.adapters.moved import LeftOut, Moved
     from keepset.cli.moving.tally import Tally
 
-_KILO: Final = 1_000
-_UNITS: Final = ("B", "kB", "MB", "GB")
+_NAMED: Final = 5
+"""How many runs are named that are as the one that is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Told:
         words: What is said of each outcome.
         again: The words of the command line that does it, where it was only tried.
         measured: What the bytes are that are told.
+        tenant: Whose runs they are, where the store that they come from has several.
     """
 
     source: str
@@ -38,6 +40,7 @@ class Told:
     words: Mapping[Outcome, str]
     again: str = ""
     measured: str = "read of"
+    tenant: str = ""
 
 
 def as_data(tally: Tally, told: Told) -> dict[str, Any]:
@@ -83,14 +86,16 @@ def _left(one: LeftOut) -> dict[str, Any]:
 
 
 def print_report(tally: Tally, told: Told) -> None:
-    """Print the report for a person: each run that needs a look, then the totals."""
-    for moved in tally.told:
+    """Print the report for a person: what needs a look, once for runs alike, then the totals."""
+    for moved, *others in _alike(tally.told):
         for line in _lines(moved, told):
             output.text(line)
+        if others:
+            output.text(f"  {_the_same(others)}")
     if tally.more:
         output.text(f"and {counted(tally.more, 'run')} more")
     for (kind, path), times in sorted(tally.withheld.items()):
-        output.text(f"withheld {times:,} times: {output.one_row(path)} ({kind})")
+        output.text(f"withheld {counted(times, 'time')}: {output.one_row(path)} ({kind})")
     if tally.told or tally.withheld:
         output.text()
     _totals(tally, told)
@@ -98,16 +103,33 @@ def print_report(tally: Tally, told: Told) -> None:
 
 def _totals(tally: Tally, told: Told) -> None:
     if not tally.runs:
-        output.text(f"no runs in {told.source}")
+        whose = f" of tenant {output.one_row(told.tenant)}" if told.tenant else ""
+        output.text(f"no runs{whose} in {told.source}")
     for outcome in Outcome:
         if number := tally.outcomes[outcome]:
             points = counted(tally.checkpoints[outcome], "checkpoint")
             output.text(f"{counted(number, 'run')} {told.words[outcome]}, {points}")
-    output.text(f"{amount(tally.size)} {told.measured} {told.source}")
+    output.text(f"{size(tally.size)} {told.measured} {told.source}")
     if not told.is_applied:
         output.text("this was a dry run: nothing was written")
-        if told.again:
+        if told.again and tally.outcomes[Outcome.TAKEN]:
             output.text(f"to do it: {told.again}")
+
+
+def _alike(told: Iterable[Moved]) -> Iterable[list[Moved]]:
+    """Put runs together of which the same is to be said: one class unnamed is in all of them."""
+    groups: dict[Hashable, list[Moved]] = {}
+    for moved in told:
+        places = tuple((one.surface, one.path, one.why, one.is_needed) for one in moved.left)
+        same = (moved.outcome, moved.why, moved.hint, places, bool(moved.more))
+        groups.setdefault(same, []).append(moved)
+    return groups.values()
+
+
+def _the_same(others: list[Moved]) -> str:
+    names = ", ".join(output.one_row(moved.run) for moved in others[:_NAMED])
+    more = f" and {len(others) - _NAMED:,} others" if len(others) > _NAMED else ""
+    return f"the same of {counted(len(others), 'more run')}: {names}{more}"
 
 
 def _lines(moved: Moved, told: Told) -> Iterator[str]:
@@ -122,11 +144,3 @@ def _lines(moved: Moved, told: Told) -> Iterator[str]:
         yield f"  and {counted(moved.more, 'value')} more"
     if moved.hint:
         yield f"  {output.one_row(moved.hint)}"
-
-
-def amount(size: int) -> str:
-    """Write a number of bytes: ``912 B``, ``1.4 MB``."""
-    number, unit = float(size), 0
-    while number >= _KILO and unit < len(_UNITS) - 1:
-        number, unit = number / _KILO, unit + 1
-    return f"{number:.0f} {_UNITS[unit]}" if unit == 0 else f"{number:,.1f} {_UNITS[unit]}"
