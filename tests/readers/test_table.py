@@ -80,6 +80,20 @@ def test_a_table_without_row_numbers_and_with_numbers_as_runs_is_read(path: Path
         assert reader.orphans() == {}
 
 
+@pytest.mark.parametrize("run", [7, 7.5, b"\x00\xff", "7", "ab"])
+@pytest.mark.parametrize("declared", ["", "blob", "text", "integer"])
+def test_runs_are_found_whatever_their_ids_are(tmp_path: Path, run: object, declared: str) -> None:
+    """SQLite keeps a number in a column without a type as one, and no text is equal to it."""
+    path = tmp_path / "app.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"create table history (chat {declared}, n integer, body text)")
+        connection.executemany("insert into history values (?, ?, 'x')", [(run, 1), (run, 2)])
+        connection.commit()
+    with reading(path, "history", "chat", "n", "body") as reader:
+        [facts] = reader.runs()
+        assert len(list(reader.items(facts.run))) == facts.checkpoints == 2
+
+
 def test_rows_without_a_step_are_read_as_they_were_put_in(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("create table t (run text, step text, value text)")

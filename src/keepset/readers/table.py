@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -123,26 +124,30 @@ class TableReader:
             ((number, size, first, last),) = asked(
                 database, statement, parameters, table=columns.table
             )
-            name = NO_RUN if one is None else str(one)
+            name = NO_RUN if one is None else _named(one)
             yield RunFacts(name, int(number), int(size), time_in(first), time_in(last))
 
     def items(self, run: str) -> Iterator[Item]:
         """Give the values of a run; of a JSON object each entry by itself."""
-        key = None if run == NO_RUN and self._has_no_run else run
+        key = None if run == NO_RUN and self._has_no_run else self._typed(run)
         width = len(self._listing.keys)
-        for row in rows(self._database, self._listing, (self._typed(key),)):
+        for row in rows(self._database, self._listing, (key,)):
             step, value = row[width], row[width + 1]
             yield from cut(run, step, self._columns.value, value)
 
-    def _typed(self, run: str | None) -> object:
-        """Give a run's id as its column has it: a number is not found by a text everywhere."""
+    def _typed(self, run: str) -> object:
+        """Give a run's id as its rows have it: a number, or bytes, is not found by a text."""
         declared = self._database.tables[self._columns.table][self._columns.run]
-        if run is not None and "int" in declared:
-            try:
-                return int(run)
-            except ValueError:
-                return run
-        return run
+        if self._database.dialect == "sqlite":  # there each row may have an id of another type
+            return next(filter(self._has, _meant(run)), run)
+        wanted = int if "int" in declared else bytes if declared == "bytea" else str
+        return next((one for one in _meant(run) if type(one) is wanted), run)
+
+    def _has(self, run: object) -> bool:
+        database, columns = self._database, self._columns
+        where = f"{database.quoted(columns.run)} = {database.mark}"
+        statement = f"select 1 from {database.named(columns.table)} where {where} limit 1"  # noqa: S608 - the same
+        return bool(asked(database, statement, (run,), table=columns.table))
 
     def orphans(self) -> Mapping[str, int]:
         """Count the rows that name no run."""
@@ -153,6 +158,19 @@ class TableReader:
         statement = f"select count(*) from {source} where {name} is null"  # noqa: S608 - the same
         found = asked(self._database, statement, table=self._columns.table)
         return {self._columns.table: int(found[0][0])}
+
+
+def _named(run: object) -> str:
+    """Write the id of a run as a text."""
+    return bytes(run).hex() if isinstance(run, (bytes, memoryview)) else str(run)
+
+
+def _meant(run: str) -> Iterator[object]:
+    """Give what is written like this: a text, a number, bytes."""
+    yield run
+    for read in (int, float, bytes.fromhex):
+        with suppress(ValueError):
+            yield read(run)
 
 
 def cut(run: str, step: object, column: str, value: object) -> Iterator[Item]:

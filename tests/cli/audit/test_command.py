@@ -169,6 +169,7 @@ def test_deleted_data_that_is_still_in_the_file_is_told(store: Path, tmp_path: P
     copy = tmp_path / "copy.sqlite"
     copy.write_bytes(store.read_bytes())
     database = sqlite3.connect(copy)
+    database.execute("PRAGMA secure_delete = OFF")
     database.execute("DELETE FROM checkpoints WHERE thread_id = 'ticket-1'")
     database.commit()
     database.close()

@@ -202,10 +202,20 @@ def test_text_that_is_no_text_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
         assert database.fetch("select x from t") == [("a\ufffdb",)]
 
 
-def test_room_that_deleted_data_takes_is_measured(tmp_path: Path) -> None:
-    path = tmp_path / "a.db"
+def freed(path: Path, secure_delete: str) -> int:
+    """Bytes of deleted data that are told of a file from which a large value was deleted."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("create table t as select zeroblob(100000) x")
+        connection.execute(f"pragma secure_delete = {secure_delete}")
+        connection.execute("create table t as select randomblob(100000) x")
         connection.execute("delete from t")
     with opened(path) as database:
-        assert 90_000 < database.free() < database.size()
+        assert database.size() > 100_000
+        return database.free()
+
+
+def test_room_that_deleted_data_takes_is_measured(tmp_path: Path) -> None:
+    assert 90_000 < freed(tmp_path / "a.db", "off") < 110_000
+
+
+def test_room_from_which_data_was_really_taken_away_holds_none(tmp_path: Path) -> None:
+    assert freed(tmp_path / "a.db", "on") == 0

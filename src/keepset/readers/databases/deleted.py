@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -18,6 +19,7 @@ _FIRST_AT, _COUNT_AT, _SIZE_AT = 32, 36, 16
 _HEADER: Final = 100
 _SMALLEST: Final = 512
 _LARGEST: Final = 65_536  # its size is written as 1
+_LOOKED_AT: Final = 1_024
 
 
 def deleted_bytes(path: Path) -> int:
@@ -32,6 +34,19 @@ def deleted_bytes(path: Path) -> int:
             return sum(len(page) for page in _free_pages(file) if page.strip(b"\0"))
     except OSError:
         return 0
+
+
+def has_deleted(path: Path) -> bool:
+    """Tell whether there is anything in the first of the free pages, whatever a log has.
+
+    Where data is really taken away, as some builds of SQLite do by themselves, they are all zeros.
+    Call it while this process has the file not open, as `deleted_bytes`.
+    """
+    try:
+        with path.open("rb") as file:
+            return any(page.strip(b"\0") for page in islice(_free_pages(file), _LOOKED_AT))
+    except OSError:
+        return False
 
 
 def _free_pages(file: BinaryIO) -> Iterator[bytes]:

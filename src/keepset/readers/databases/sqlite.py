@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from keepset.errors import StoreError
+from keepset.readers.databases.deleted import has_deleted
 from keepset.readers.databases.files import Glance, copied, is_wal, readable_here
 from keepset.readers.databases.port import Cancelled, Dialect, Row
 
@@ -77,6 +78,7 @@ class SqliteDatabase:
         self._original = original or path
         self._tables: dict[str, dict[str, str]] | None = None
         self._glance = Glance(path) if is_still else None
+        self._has_deleted = has_deleted(path)
         # A copy is our own: what was begun in it and not ended may be taken back
         mode = "ro&immutable=1" if is_still else "ro" if original is None else "rw"
         self._connection = _connected(path, mode, self._original)
@@ -181,7 +183,9 @@ class SqliteDatabase:
         return sum(one.stat().st_size for one in (self._original, log) if one.exists())
 
     def free(self) -> int:
-        """Count the bytes of pages that are in no use."""
+        """Count the bytes of pages that are in no use, where there is anything in them."""
+        if not self._has_deleted:
+            return 0
         ((pages, size),) = self.fetch(
             "select freelist_count, page_size from pragma_freelist_count, pragma_page_size"
         )
