@@ -166,7 +166,19 @@ def test_what_the_code_of_a_graph_prints_goes_to_stderr(path: Path, tmp_path: Pa
 
 def test_on_a_terminal_a_bar_is_shown_and_gone_at_the_end(path: Path, tmp_path: Path) -> None:
     shown = on_a_terminal("import", path, "--into", tmp_path / "runs.db", "--apply")
+    assert "importing" in shown
     assert "2 runs taken over, 6 checkpoints" in shown
+
+
+def test_where_no_escapes_are_wanted_no_bar_is_drawn(path: Path, tmp_path: Path) -> None:
+    target = tmp_path / "runs.db"
+    printed = [
+        on_a_terminal("import", path, "--into", target, "--apply", NO_COLOR="1"),
+        on_a_terminal("export", target, "--to", tmp_path / "back.sqlite", NO_COLOR="1"),
+        on_a_terminal("audit", path, NO_COLOR="1"),
+    ]
+    assert ["\x1b" in one for one in printed] == [False, False, False]
+    assert "2 runs can be exported" in printed[1]
 
 
 WITHOUT = """

@@ -112,10 +112,18 @@ def printable(text: str) -> str:
     )
 
 
+def may_draw() -> bool:
+    """Tell whether progress may be drawn on stderr: on a terminal, and by escapes alone."""
+    return sys.stderr.isatty() and not _is_plain()
+
+
+def _is_plain() -> bool:
+    return bool(os.environ.get("NO_COLOR"))
+
+
 def _console() -> Console:
     stream = sys.stdout
     if not stream.isatty():
         return Console(file=stream, highlight=False, width=WIDTH_OF_A_FILE, color_system=None)
     # Without colours rich would still print bold; without a colour system it prints no escapes.
-    plain = bool(os.environ.get("NO_COLOR"))
-    return Console(file=stream, highlight=False, color_system=None if plain else "auto")
+    return Console(file=stream, highlight=False, color_system=None if _is_plain() else "auto")

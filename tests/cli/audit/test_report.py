@@ -135,6 +135,17 @@ def laden(path: Path) -> None:
         connection.commit()
 
 
+def test_on_a_narrow_terminal_the_line_to_type_next_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("a-checkpoint-file-with-a-long-name.sqlite")
+    laden(path)
+    written = on_a_terminal("audit", path, columns=60, NO_COLOR="1").splitlines()
+    assert written[-2].endswith(f"audit {path} --write-contract state.py")
+    assert written[-1].endswith(f"audit {path} --html audit.html")
+
+
 def test_a_store_with_nearly_all_that_can_be_found_fits_on_a_screen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from keepset.audit.tally import Tally
+from keepset.cli import output
 
 _MEGABYTE: Final = 1_000_000
 
@@ -34,7 +35,7 @@ class Shown:
 
 @contextmanager
 def showing() -> Iterator[Shown]:
-    """Show a bar on stderr where that is a terminal; it is gone at the end."""
+    """Show a bar on stderr where one may be drawn; it is gone at the end."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -43,6 +44,6 @@ def showing() -> Iterator[Shown]:
         TimeRemainingColumn(),
     )
     console = Console(file=sys.stderr)
-    off = not sys.stderr.isatty()
+    off = not output.may_draw()
     with Progress(*columns, console=console, transient=True, disable=off) as bar:
         yield Shown(bar)

@@ -35,10 +35,13 @@ def print_report(audit: Audit, again: Sequence[str], *, every: bool = False) -> 
         every: Whether each place and each field has a row, and rows are broken where they are
             long; else the worst are told, on one screen.
     """
-    output.show(*_parts(audit, again, every=every))
+    output.show(*_parts(audit, every=every))
+    # A command line is not broken into lines, so that it can be taken from the screen as it is.
+    for number, line in enumerate(sentences.next_steps(audit, again)):
+        output.text(f"{'Next: ' if not number else '      '}{one_row(line)}")
 
 
-def _parts(audit: Audit, again: Sequence[str], *, every: bool) -> Iterator[RenderableType]:
+def _parts(audit: Audit, *, every: bool) -> Iterator[RenderableType]:
     yield from _head(audit, every=every)
     shown, left = rows(audit.findings, None if every else MOST_FINDINGS)
     if shown:
@@ -55,10 +58,6 @@ def _parts(audit: Audit, again: Sequence[str], *, every: bool) -> Iterator[Rende
     yield Text(one_row(sentences.cost(audit)), overflow="fold")
     if said := sentences.in_keepset(audit):
         yield Text(said, overflow="fold")
-    first, *others = sentences.next_steps(audit, again)
-    yield Text(f"Next: {one_row(first)}", overflow="fold")
-    for line in others:
-        yield Text(f"      {one_row(line)}", overflow="fold")
 
 
 def _head(audit: Audit, *, every: bool) -> Iterator[Text]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -122,7 +121,7 @@ def _move(
     runs = dict.fromkeys(only)
     with showing("importing", len(runs) or None) as bar:
         importer = make(store, target, lambda size: bar.told(tally.runs, tally.size + size))
-        if not runs and sys.stderr.isatty():
+        if not runs and output.may_draw():
             bar.expects(sum(1 for _ in importer.runs()))
         try:
             for run in runs or importer.runs():

@@ -11,6 +11,8 @@ from typing import Final
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from keepset.cli import output
+
 _MEGABYTE: Final = 1_000_000
 
 
@@ -42,7 +44,7 @@ class Shown:
 
 @contextmanager
 def showing(doing: str, runs: int | None = None) -> Iterator[Shown]:
-    """Show a bar on stderr where that is a terminal; it is gone at the end."""
+    """Show a bar on stderr where one may be drawn; it is gone at the end."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -51,6 +53,6 @@ def showing(doing: str, runs: int | None = None) -> Iterator[Shown]:
         TimeRemainingColumn(),
     )
     console = Console(file=sys.stderr)
-    off = not sys.stderr.isatty()
+    off = not output.may_draw()
     with Progress(*columns, console=console, transient=True, disable=off) as bar:
         yield Shown(bar, doing, runs)

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from keepset.cli import output
+
 
 class Shown:
     """Moves a bar on."""
@@ -32,10 +34,10 @@ class Shown:
 
 @contextmanager
 def showing() -> Iterator[Shown]:
-    """Show a bar on stderr where that is a terminal; it is gone at the end."""
+    """Show a bar on stderr where one may be drawn; it is gone at the end."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(file=sys.stderr)
-    off = not sys.stderr.isatty()
+    off = not output.may_draw()
     with Progress(
         *columns, TimeRemainingColumn(), console=console, transient=True, disable=off
     ) as bar:
