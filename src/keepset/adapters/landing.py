@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from dataclasses import dataclass
 from typing import Final
 
 from keepset.backends.driver import drive
-from keepset.plan.reads import Found, ListRuns
+from keepset.plan.reads import Everything, Found, ListRuns, ReadEverything
 from keepset.plan.requests import Flow, Seen
 from keepset.plan.rows import RunKey
 from keepset.plan.search import newest_headers
@@ -54,14 +55,48 @@ def remove(services: Services, aside: str) -> None:
     services.backend.execute(Delete(key, services.mark(key), services.now()))
 
 
-def land(services: Services, aside: str, run: str, replaced: Found | None) -> None:
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A run that another one takes the place of, if it stays what it was before they were compared.
+
+    Attributes:
+        seen: Its incarnation.
+        heads: The newest position of each of its lines.
+        written: Digests of its pending writes, in order.
+    """
+
+    seen: Seen
+    heads: tuple[tuple[int, int], ...]
+    written: tuple[bytes, ...]
+
+
+def to_be_replaced(services: Services, run: str, found: Found) -> Flow[Replaced]:
+    """Take note of what a run is, before it is compared with the one that is to replace it.
+
+    Args:
+        services: The parts of the store that it is in.
+        run: Its id.
+        found: It, as it was looked at.
+
+    Raises:
+        NotFoundError: It has gone since.
+    """
+    assert found.run is not None  # noqa: S101 - it was found
+    everything: Everything = yield ReadEverything(RunKey(services.tenant, run))
+    written = sorted(write.digest for _, _, write in everything.writes)
+    heads = yield from _heads(found)
+    seen = Seen(found.run.incarnation, found.deletions, found.run.layout)
+    return Replaced(seen, heads, tuple(written))
+
+
+def land(services: Services, aside: str, run: str, replaced: Replaced | None) -> None:
     """Give a run its own name.
 
     Args:
         services: The store's parts.
         aside: The name that it was written under.
         run: Its own name.
-        replaced: The run of that name that it takes the place of, as it was looked at.
+        replaced: The run of that name that it takes the place of; None where there is none.
 
     Raises:
         ConflictError: There is one of that name, or there was; or the one to be replaced has gone
@@ -69,13 +104,11 @@ def land(services: Services, aside: str, run: str, replaced: Found | None) -> No
     """
     own, target = RunKey(services.tenant, aside), RunKey(services.tenant, run)
     mark, fresh = services.mark(target), uuid.uuid4().bytes
-    if replaced is None or replaced.run is None:
+    if replaced is None:
         services.backend.execute(Rename(own, target, fresh, mark))
     else:
-        heads = drive(_heads(replaced), services.backend)
-        there = replaced.run
-        seen = Seen(there.incarnation, replaced.deletions, there.layout)
-        services.backend.execute(Replace(own, target, fresh, mark, seen, heads))
+        seen, heads, written = replaced.seen, replaced.heads, replaced.written
+        services.backend.execute(Replace(own, target, fresh, mark, seen, heads, written))
     drive(clear(services, run), services.backend)
 
 

@@ -250,7 +250,8 @@ class Replace(Write[None]):
     """Put a run in place of another one, whose rows and bytes go, as with `Rewrite`.
 
     Who has written to the run that goes is refused from then on. One that is leased, or has other
-    checkpoints than were read, stays: a `ConflictError` ``run.leased`` or ``conflict.head``.
+    checkpoints or pending writes than were read, stays: a `ConflictError` ``run.leased`` or
+    ``conflict.head``.
 
     Attributes:
         source: The run that takes the place.
@@ -259,6 +260,7 @@ class Replace(Write[None]):
         mark: Keyed hash of the target's tombstone.
         seen: The incarnation of the target that was read.
         heads: For each line of it that was read, its id and newest seq.
+        written: Digests of all its pending writes that were read, in order of the digests.
     """
 
     source: RunKey
@@ -267,3 +269,4 @@ class Replace(Write[None]):
     mark: bytes
     seen: Seen
     heads: tuple[tuple[int, int], ...]
+    written: tuple[bytes, ...]

@@ -67,7 +67,7 @@ def taken(path: Path, url: str, *, apply: bool = True, **how: Any) -> dict[str, 
         ks.open(url, mode=mode) as to,
         ks.open("memory:") as m,
     ):
-        importer = make(to if apply else m, to, lambda _: None)
+        importer = make(to if apply else m, to, how.get("told", lambda _: None))
         return {run: importer.move(run) for run in importer.runs()}
 
 
@@ -130,6 +130,25 @@ def test_a_session_that_grew_is_taken_anew_only_if_that_is_said(path: Path, url:
     assert outcomes(taken(path, url, again=True)) == {"a": "taken", "b/1": "there"}
     assert items(url, "a")[-1] == {"role": "user", "content": "again"}
     assert outcomes(taken(path, url, again=True)) == {"a": "there", "b/1": "there"}
+
+
+def test_a_session_that_goes_on_here_while_another_is_to_take_its_place_loses_nothing(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    write(path, "a", ["{}"])
+
+    def meanwhile(_: int) -> None:
+        if items(url, "a") == here:
+            with ks.open(url) as store:
+                run = store.run(Session, "a")
+                run.save(
+                    "said", {"items": [*run.state["items"], {"role": "user", "content": "late"}]}
+                )
+
+    here = items(url, "a")
+    assert outcomes(taken(path, url, again=True, told=meanwhile))["a"] == "differs"
+    assert items(url, "a")[-1] == {"role": "user", "content": "late"}
 
 
 def test_a_session_whose_items_are_others_is_left_as_it_is(path: Path, url: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from keepset.adapters.landing import ASIDE, land, remove
+from keepset.adapters.landing import ASIDE, Replaced, land, remove, to_be_replaced
 from keepset.adapters.langgraph.binding import GraphBinding
 from keepset.adapters.langgraph.elsewhere import Conversion
 from keepset.adapters.langgraph.importing_rows import Rows, Spot
@@ -159,12 +159,12 @@ class Importer:
 
     # --- one that is not there --------------------------------------------------------------------
 
-    def _take(self, thread: str, replaced: Found | None) -> Moved:
+    def _take(self, thread: str, replaced: Replaced | None) -> Moved:
         """Take a thread over; once more where it went on while it was read."""
         moved = self._tried(thread, replaced)
         return self._tried(thread, replaced) if moved.outcome is Outcome.UNREAD else moved
 
-    def _tried(self, thread: str, replaced: Found | None) -> Moved:
+    def _tried(self, thread: str, replaced: Replaced | None) -> Moved:
         attempt = self._taking.begin(thread, self._origin.rows.spots(thread))
         try:
             moved = self._attempted(attempt, replaced)
@@ -177,7 +177,7 @@ class Importer:
             return self._move(thread)
         return moved
 
-    def _attempted(self, attempt: Attempt, replaced: Found | None) -> Moved:
+    def _attempted(self, attempt: Attempt, replaced: Replaced | None) -> Moved:
         landed = False
         try:
             self._taking.write(attempt)
@@ -224,7 +224,7 @@ class Importer:
         hint = "It may have gone on meanwhile: try again, once nothing writes to it."
         return self._moved(attempt, Outcome.UNREAD, why, hint)
 
-    def _land(self, attempt: Attempt, replaced: Found | None) -> Moved | None:
+    def _land(self, attempt: Attempt, replaced: Replaced | None) -> Moved | None:
         """Give what was written its own name; None where that is done."""
         if self._origin.rows.checkpoint(attempt.thread, attempt.spots[-1]) is None:
             return self._moved(attempt, Outcome.LEFT, "it was deleted meanwhile")
@@ -241,8 +241,11 @@ class Importer:
     def _again(self, thread: str, found: Found) -> Moved:
         """Compare a thread with the one of its id that is there."""
         target = self._target or self._work
-        here = target.fresh(thread)
-        lines = drive(here.reader.headers_of(found, None), target.services.backend)
+        here, backend = target.fresh(thread), target.services.backend
+        replaced: Replaced | None = None
+        if self._options.again:  # before anything is compared: what comes later is not lost
+            replaced = drive(to_be_replaced(target.services, thread, found), backend)
+        lines = drive(here.reader.headers_of(found, None), backend)
         ours = {Spot(row.checkpoint, line.namespace) for line, rows in lines for row in rows}
         spots = self._origin.rows.spots(thread)
         common = [spot for spot in spots if spot in ours]
@@ -260,8 +263,8 @@ class Importer:
             why = "there is another thread of this id here, or both have gone on"
             where = (self._masked(first.where),) if first else ()
             return replace(moved, outcome=Outcome.DIFFERS, why=why, left=where)
-        if more and self._options.again:
-            return self._take(thread, found)
+        if more and replaced is not None:
+            return self._take(thread, replaced)
         if more:
             why = f"{len(spots) - len(common)} checkpoints are new, or more was written after some"
             return replace(moved, outcome=Outcome.GROWN, why=why, hint=_AGAIN)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keepset.adapters.landing import ASIDE, aside_of, land, remove
+from keepset.adapters.landing import ASIDE, Replaced, aside_of, land, remove, to_be_replaced
 from keepset.adapters.moved import LeftOut, Moved, Outcome
 from keepset.adapters.openai_agents.rows import ItemRow, SessionRows
 from keepset.adapters.openai_agents.session import ITEMS, NAME, SessionRun, path_of
@@ -122,7 +122,7 @@ class SessionImporter:
             return None
         return drive(SessionRun(self._target, session).reader.look(), self._target.backend)
 
-    def _take(self, session: str, replaced: Found | None) -> Moved:
+    def _take(self, session: str, replaced: Replaced | None) -> Moved:
         aside = aside_of(session)
         attempt = _Attempt(session, SessionRun(self._services, aside), aside)
         try:
@@ -143,7 +143,7 @@ class SessionImporter:
         found = self._look(session)
         return found is not None and bool(found.run or found.deletions)
 
-    def _attempted(self, attempt: _Attempt, replaced: Found | None) -> Moved:
+    def _attempted(self, attempt: _Attempt, replaced: Replaced | None) -> Moved:
         landed = False
         try:
             self._write(attempt)
@@ -227,6 +227,10 @@ class SessionImporter:
         assert self._target is not None  # noqa: S101 - it was found there
         assert found.run is not None  # noqa: S101 - the same
         run = SessionRun(self._target, session)
+        replaced: Replaced | None = None
+        if self._again:  # before anything is compared: what comes later is not lost
+            flow = to_be_replaced(self._target, session, found)
+            replaced = drive(flow, self._target.backend)
         line, headers = self._headers(run, found)
         why = "there is another run of this id here, or both have gone on"
         if found.run.contract.name != NAME or line is None or not headers:
@@ -241,8 +245,8 @@ class SessionImporter:
             if name != other or self._as_stored(run, item, common) != run.codec.pack(got):
                 return Moved(session, Outcome.DIFFERS, common, why=why)
             common += 1
-        if len(theirs) > common and self._again:
-            return self._take(session, found)
+        if len(theirs) > common and replaced is not None:
+            return self._take(session, replaced)
         if len(theirs) > common:
             why, hint = f"{len(theirs) - common} items are new", "Take it over anew with --again."
             return Moved(session, Outcome.GROWN, common, why=why, hint=hint)

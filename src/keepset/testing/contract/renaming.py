@@ -21,10 +21,10 @@ def in_place(backend: Backend, source: Scribe) -> Replace:
     found = backend.execute(FindRun(TARGET, mark(TARGET)))
     assert found.run is not None
     seen = Seen(found.run.incarnation, found.deletions, found.run.layout)
-    heads = tuple(
-        (past.line.id, past.steps[-1].seq) for past in backend.execute(ReadEverything(TARGET)).lines
-    )
-    return Replace(source.key, TARGET, b"renamed", mark(TARGET), seen, heads)
+    everything = backend.execute(ReadEverything(TARGET))
+    heads = tuple((past.line.id, past.steps[-1].seq) for past in everything.lines)
+    written = tuple(sorted(write.digest for _, _, write in everything.writes))
+    return Replace(source.key, TARGET, b"renamed", mark(TARGET), seen, heads, written)
 
 
 class RenamingClaims(Claims):
@@ -83,13 +83,19 @@ class RenamingClaims(Claims):
                 old.save()
 
     def test_a_run_that_went_on_since_it_was_read_is_not_replaced(self, tmp_path: Path) -> None:
-        """Neither one with a newer checkpoint nor one that somebody works on."""
+        """No newer checkpoint of it is lost, no pending write, and nobody's work."""
         with self.opened(tmp_path) as backend:
             root, old = Scribe(backend).save_many(3), Scribe(backend, "target").save_many(2)
             plan = in_place(backend, root)
             old.save()
             with refused(ConflictError, "conflict.head"):
                 backend.execute(plan)
+            plan = in_place(backend, root)
+            answer = WriteRow("task", "path", 0, "a", b"value", b"digest")
+            backend.execute(PutWrites(old.fence, old.line_id, 3, (answer,)))
+            with refused(ConflictError, "conflict.head"):
+                backend.execute(plan)
+            assert backend.execute(ReadWrites(old.line_id, 3)) == (answer,)
             plan = in_place(backend, root)
             backend.execute(take(old, taking()))
             with refused(ConflictError, "run.leased"):

@@ -182,7 +182,7 @@ def taken(place: str | Path, url: str, *, apply: bool = True, **how: Any) -> dic
     )
     with importing(str(place), asked) as make, ks.open(url, mode=how.get("mode", "protect")) as to:
         if apply:
-            importer = make(to, to, lambda _: None)
+            importer = make(to, to, how.get("told", lambda _: None))
             return {run: importer.move(run) for run in importer.runs()}
         with ks.open("memory:", mode=how.get("mode", "protect")) as memory:
             importer = make(memory, to, lambda _: None)

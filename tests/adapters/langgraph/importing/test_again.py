@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,35 @@ def test_a_thread_that_an_execution_works_on_is_not_replaced(path: Path, url: st
         assert "another execution works on run t" in moved.why
         assert here(url) == before
         assert [one.run.key.run_id for one in store.runs()] == ["t"]
+
+
+def answered(saver: Any) -> None:
+    newest = saver.get_tuple(T)
+    saver.put_writes(newest.config, [("log", ["late"])], "another-task", "~path")
+
+
+def saved(saver: Any) -> None:
+    outer(saver).update_state(T, {"log": ["late"]}, as_node="a")
+
+
+@pytest.mark.parametrize("go_on", [answered, saved])
+def test_a_thread_that_goes_on_here_while_another_is_to_take_its_place_loses_nothing(
+    path: Path, url: str, go_on: Callable[[Any], None]
+) -> None:
+    taken(path, url)
+    go_on_there(path)
+    after: list[Any] = []
+
+    def meanwhile(_: int) -> None:
+        if not after:
+            with KeepsetSaver(url) as saver:
+                go_on(saver)
+            after.extend(here(url))
+
+    moved = taken(path, url, again=True, told=meanwhile)["t"]
+    assert moved.outcome.value == "differs"
+    assert "late" in str(after)
+    assert here(url) == after
 
 
 def test_a_thread_that_goes_on_while_it_is_read_is_taken_over_as_it_is_then(

@@ -21,7 +21,7 @@ from keepset.backends.sqlite.operations.saving import (
 )
 from keepset.backends.sqlite.statements import Statement, Steps, span, step_id
 from keepset.errors import UsageError
-from keepset.plan.writes import Delete, Rewrite, Rewritten
+from keepset.plan.writes import Delete, Replace, Rewrite, Rewritten
 
 
 def delete(plan: Delete) -> Steps[bool]:
@@ -66,12 +66,7 @@ def rewrite(plan: Rewrite) -> Steps[None]:
     if run is None:
         raise deleted()
     lines = yield from read_lines(run.id)
-    heads = set()
-    for line in lines:
-        heads.add((line.id, (yield from read_newest(line.id))))
-    if heads != set(plan.heads):
-        raise newer_head()
-    yield from _check_writes(plan, [line.id for line in lines])
+    yield from require_same(plan, [line.id for line in lines])
     stay = {row.line.id: row for row in plan.lines}
     _check_lines(plan, {line.id for line in lines})
     for line in lines:
@@ -90,8 +85,17 @@ def rewrite(plan: Rewrite) -> Steps[None]:
     yield Statement(queries.RAISE_LAYOUT, {"run": run.id})
 
 
-def _check_writes(plan: Rewrite, lines: list[int]) -> Steps[None]:
-    """Refuse to go on where pending writes came in since the run was read."""
+def require_same(plan: Rewrite | Replace, lines: list[int]) -> Steps[None]:
+    """Refuse to go on where checkpoints or pending writes came in since a run was read.
+
+    Raises:
+        ConflictError: ``conflict.head``: some did.
+    """
+    heads = set()
+    for line in lines:
+        heads.add((line, (yield from read_newest(line))))
+    if heads != set(plan.heads):
+        raise newer_head()
     digests: list[bytes] = []
     for line in lines:
         rows = yield Statement(queries.WRITE_DIGESTS, span(line))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from keepset.backends.sqlite import claim_queries, queries
-from keepset.backends.sqlite.operations.claiming import deleted, find_seen, newer_head
-from keepset.backends.sqlite.operations.removing import drop_run
+from keepset.backends.sqlite.operations.claiming import deleted, find_seen
+from keepset.backends.sqlite.operations.removing import drop_run, require_same
 from keepset.backends.sqlite.operations.rows import (
     conflict,
     named,
     need_run,
     read_deletions,
     read_lines,
-    read_newest,
 )
 from keepset.backends.sqlite.statements import Statement, Steps
 from keepset.plan.leases import leased
@@ -51,11 +50,8 @@ def replace(plan: Replace) -> Steps[None]:
         raise deleted()
     if there.lease is not None:
         raise leased(there.key.run_id, there.lease)
-    heads = set()
-    for line in (yield from read_lines(there.id)):
-        heads.add((line.id, (yield from read_newest(line.id))))
-    if heads != set(plan.heads):
-        raise newer_head()
+    lines = yield from read_lines(there.id)
+    yield from require_same(plan, [line.id for line in lines])
     yield from drop_run(there.id)
     yield from _name(plan, run.id)
 
