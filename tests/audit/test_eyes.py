@@ -82,3 +82,12 @@ def test_no_secret_that_our_own_detectors_know_is_shown() -> None:
         "config.plain": 1,
     }
     assert not any(naive.KEY in shown for shown, _ in eye.shown)
+
+
+def test_a_key_in_which_something_was_seen_is_a_star_in_every_place() -> None:
+    value = {"a sesame": {"note": "sesame"}, "other key": {"note": "sesame"}}
+    assert places(audit(Reader(), state("a", 0, "config", value))) == {
+        "config.*": 1,
+        "config.*.note": 1,
+        "config.other key.note": 1,
+    }

@@ -127,6 +127,25 @@ def test_items_of_a_list_share_a_place_and_ids_among_keys_are_not_told() -> None
     assert one.copies == 2
 
 
+def test_a_secret_that_is_a_name_is_found_and_told_nowhere() -> None:
+    handle = "<Client object at 0x7f0000000000>"
+    found = audit(
+        Rows(
+            state("a", 0, naive.KEY, {"n": 1}),
+            state("a", 0, "ada@example.org", [1]),
+            state("a", 0, "quota", {naive.KEY: {"client": handle}}),
+            state("a", 0, "made", [Foreign(naive.KEY, {"n": 1})]),
+        )
+    )
+    assert ("secret.format", "state", "[withheld: secret.format]") in codes(found)
+    assert ("secret.format", "state", "quota[*]") in codes(found)
+    assert ("repr.leftover", "state", "quota.*.client") in codes(found)
+    assert [one.name for one in found.fields if one.name == "*"] == ["*"]
+    text = json.dumps(as_data(found))
+    assert naive.KEY not in text
+    assert "ada@example.org" not in text
+
+
 def test_what_a_type_is_made_of_is_looked_at_and_what_a_load_would_import_is_counted() -> None:
     order = Foreign(
         "app.models.Order", {"card": Foreign("app.models.Card", {"api_key": naive.KEY})}

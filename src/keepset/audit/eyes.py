@@ -80,6 +80,10 @@ class Closer:
             value: Plain data.
             path: Where it is.
             found: What our own detectors have found in it.
+
+        Returns:
+            What was seen. Of what was seen in a key, the path ends with that very key: it is not
+            to be told.
         """
         if not self.has_eyes:
             return []
@@ -104,7 +108,14 @@ class Closer:
         key = blake2b("\0".join((*names, text)).encode("utf-8", "surrogatepass"), digest_size=16)
         digest = key.digest()
         return [
-            Finding(sight.kind, one.path, sight.detail, "", whole=sight.is_whole and not one.is_key)
+            Finding(
+                sight.kind,
+                one.path,
+                sight.detail,
+                "",
+                whole=sight.is_whole and not one.is_key,
+                in_key=one.is_key,
+            )
             for eye, known in self._eyes
             for sight in self._seen(eye, known, digest, text, names)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, Final
@@ -11,6 +11,7 @@ from keepset.audit.eyes import Closer, Eye
 from keepset.audit.places import place
 from keepset.audit.seen import LEFTOVER, Seen, Spot, is_flags, kind_of, together
 from keepset.audit.taking import Taken, packed, take
+from keepset.audit.texts import Path
 from keepset.readers.ports import Foreign
 from keepset.scan import Finding, Scanner
 from keepset.verdict import reasons
@@ -62,7 +63,17 @@ class Looker:
             return {}
         path = (ID,)
         found = self._scanner.leaves(run, path, name=ID, parts=_no_parts)
-        return _counted(self._closer.look(run, path, found))
+        return self._counted(self._closer.look(run, path, found))
+
+    def shown(self, name: str) -> str:
+        """Give a name as it is told: with a mark for a secret in it, a star for an address."""
+        told = self._scanner.text(name)
+        return "*" if "@" in told else told
+
+    def look_at_name(self, name: str) -> Mapping[Spot, int]:
+        """Look for secrets in the name of a field, which of a mapping of one's own is data."""
+        found = self._scanner.leaves({name: None}, (ID,), name="", parts=_no_parts)
+        return {Spot(one.kind, self.shown(name), one.detail): 1 for one in found}
 
     def forget_run(self) -> None:
         """Let go of the lists of a run that was read; what was seen in values is kept."""
@@ -112,7 +123,7 @@ class Looker:
         if not found:
             return seen
         return Seen(
-            {**seen.spots, **_counted(found)},
+            {**seen.spots, **self._counted(found)},
             seen.against,
             seen.types,
             seen.unreadable,
@@ -152,17 +163,17 @@ class Looker:
     def _fresh(self, field: str, value: object, path: tuple[str | int, ...]) -> Seen:
         taken = take(value, path)
         found = self._scanner.leaves(taken.value, path, name=field, parts=_no_parts)
-        found += self._closer.look(taken.value, path, found)
+        closer = self._closer.look(taken.value, path, found)
+        found += closer
         kind = "object" if type(value) is Foreign else kind_of(taken.value)
         if not (found or taken.types or taken.unreadable or taken.metadata or taken.leftovers):
             if kind in {"flag", "mapping"} or not taken.value:
                 return _plain(taken.value, kind)
             return _nothing(kind)
-        leftovers = [Spot(LEFTOVER, place(where), named) for where, named, _ in taken.leftovers]
         return Seen(
-            spots=_counted(found, leftovers),
+            spots=self._counted(found, taken.leftovers, {one.path for one in closer if one.in_key}),
             against=_against(found, taken, path),
-            types=dict(taken.types),
+            types={self._scanner.text(name): times for name, times in taken.types.items()},
             unreadable=dict(taken.unreadable),
             metadata=dict(taken.metadata),
             kind=kind,
@@ -170,20 +181,36 @@ class Looker:
             is_empty=_is_empty(taken.value),
         )
 
+    def _counted(
+        self,
+        found: Iterable[Finding],
+        leftovers: Iterable[tuple[Path, str, bool]] = (),
+        hidden: Collection[Path] = (),
+    ) -> dict[Spot, int]:
+        every = [(one.kind, one.path, one.detail) for one in found]
+        every += [(LEFTOVER, where, named) for where, named, _ in leftovers]
+        spots: dict[Spot, int] = {}  # a Counter takes three times as long, for one or two
+        for kind, path, detail in every:
+            spot = Spot(kind, self._place(path, hidden), detail)
+            spots[spot] = spots.get(spot, 0) + 1
+        return spots
+
+    def _place(self, path: Path, hidden: Collection[Path]) -> str:
+        """Write a path without the keys in it that hold what is not to be told."""
+        steps = [
+            "*"
+            if at
+            and isinstance(step, str)
+            and (path[: at + 1] in hidden or self._scanner.text(step) != step)
+            else step
+            for at, step in enumerate(path)
+        ]
+        return place(tuple(steps))
+
 
 def _no_parts(value: object) -> None:
     """Say that nothing but plain containers has parts: all else was taken apart before."""
     del value
-
-
-def _counted(found: Iterable[Finding], others: Sequence[Spot] = ()) -> dict[Spot, int]:
-    spots: dict[Spot, int] = {}  # a Counter takes three times as long to make, for one or two
-    for finding in found:
-        spot = Spot(finding.kind, place(finding.path), finding.detail)
-        spots[spot] = spots.get(spot, 0) + 1
-    for spot in others:
-        spots[spot] = spots.get(spot, 0) + 1
-    return spots
 
 
 def _nothing(kind: str) -> Seen:

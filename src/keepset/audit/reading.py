@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from keepset.audit.looking import ID, Looker
 from keepset.audit.places import graph
-from keepset.audit.seen import Seen
+from keepset.audit.seen import Seen, Spot
 from keepset.audit.taking import take
 from keepset.audit.tally import MOST_SPOTS, FieldTally, SpotTally, Tally, add
 from keepset.readers.ports import Item
@@ -88,8 +89,18 @@ class RunReading:
             found.runs += 1
             found.last = self._number
 
+    def _named(self, item: Item) -> Item:
+        """Give a value under the name that is told of its field; a secret in that is counted."""
+        shown = self._looker.shown(item.field)
+        if shown == item.field:
+            return item
+        tally = self._tally.field(item.surface, graph(item.namespace), shown)
+        self._meet(item.surface, self._looker.look_at_name(item.field), tally)
+        return replace(item, field=shown)
+
     def take(self, item: Item) -> None:
         """Count a value."""
+        item = self._named(item)
         name = graph(item.namespace)
         if item.surface == "state":
             if item.namespace != self._namespace:
@@ -200,14 +211,12 @@ class RunReading:
         self._note(item, seen, tally)
         return seen
 
-    def _note(self, item: Item, seen: Seen, tally: FieldTally) -> None:
-        for spot, times in seen.spots.items():
-            key = item.surface, tally.field, spot
+    def _meet(self, surface: str, spots: Mapping[Spot, int], tally: FieldTally) -> None:
+        for spot, times in spots.items():
+            key = surface, tally.field, spot
             found = self._spots.get(key)
             if found is None:
-                found = self._tally.spot(
-                    item.surface, tally.field, spot.kind, spot.place, spot.detail
-                )
+                found = self._tally.spot(surface, tally.field, spot.kind, spot.place, spot.detail)
                 if len(self._spots) >= MOST_SPOTS:
                     self._spots.clear()
                 self._spots[key] = found
@@ -215,6 +224,9 @@ class RunReading:
             if found.last != self._number:
                 found.last = self._number
                 found.runs += 1
+
+    def _note(self, item: Item, seen: Seen, tally: FieldTally) -> None:
+        self._meet(item.surface, seen.spots, tally)
         for code, detail in seen.against.items():
             add(tally.against, code)
             tally.details.setdefault(code, detail)
