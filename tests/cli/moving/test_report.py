@@ -50,6 +50,15 @@ def test_a_report_on_very_many_runs_stays_small_and_counts_them_all() -> None:
     assert data["checkpoints"]["left"] == 2 * (TOLD + 5)
 
 
+def test_a_run_that_needs_a_look_is_told_and_counts_however_many_others_are_told() -> None:
+    left = LeftOut("c1", "", "state", "db", "sqlite3.Connection")
+    said = [Moved(str(n), Outcome.TAKEN, why="to be given: docs") for n in range(TOLD)]
+    counted = tally(*said, Moved("less", Outcome.TAKEN, left=(left,)), Moved("x", Outcome.GROWN))
+    assert [one.run for one in counted.told[:3]] == ["less", "x", "0"]
+    assert (len(counted.told), counted.more) == (TOLD, 2)
+    assert tally(*said, Moved("less", Outcome.TAKEN, left=(left,))).code() == 40
+
+
 def test_a_person_reads_which_value_was_in_the_way_and_how_to_go_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

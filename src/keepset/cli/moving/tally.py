@@ -18,14 +18,12 @@ _PLACES: Final = 1_000
 
 
 class Tally:
-    """Counts runs as they are moved, and remembers those that somebody has to look at.
+    """Counts runs as they are moved, and remembers those of which something is to be told.
 
     Attributes:
         outcomes: How many runs, by what became of them.
         checkpoints: How many checkpoints were moved or compared.
         size: Bytes that were read.
-        told: The runs to be told of.
-        more: How many such runs there are beside those.
         withheld: Secrets that are not in what was written: how often, by kind and place.
     """
 
@@ -34,14 +32,26 @@ class Tally:
         self.outcomes: Counter[Outcome] = Counter()
         self.checkpoints: Counter[Outcome] = Counter()
         self.size = 0
-        self.told: list[Moved] = []
-        self.more = 0
+        self._amiss: list[Moved] = []
+        self._said: list[Moved] = []
+        self._telling = 0
+        self._misses = False
         self.withheld: Counter[tuple[str, str]] = Counter()
 
     @property
     def runs(self) -> int:
         """How many runs were looked at."""
         return self.outcomes.total()
+
+    @property
+    def told(self) -> list[Moved]:
+        """The runs to be told of: first those that somebody has to look at."""
+        return [*self._amiss, *self._said][:TOLD]
+
+    @property
+    def more(self) -> int:
+        """How many such runs there are beside those."""
+        return self._telling - len(self.told)
 
     def add(self, moved: Moved) -> None:
         """Count one run."""
@@ -51,16 +61,18 @@ class Tally:
         for place, times in moved.withheld.items():
             known = place in self.withheld or len(self.withheld) < _PLACES
             self.withheld[place if known else (place[0], "…")] += times
-        if moved.outcome in FINE and not moved.left and not moved.why:
+        self._misses = self._misses or bool(moved.left)
+        is_amiss = moved.outcome not in FINE or bool(moved.left)
+        if not is_amiss and not moved.why:
             return
-        if len(self.told) < TOLD:
-            self.told.append(moved)
-        else:
-            self.more += 1
+        self._telling += 1
+        among = self._amiss if is_amiss else self._said
+        if len(among) < TOLD:
+            among.append(moved)
 
     def code(self) -> int:
         """Give the exit code: the worst that became of a run."""
         if self.outcomes[Outcome.UNREAD]:
             return Resume.UNKNOWN
         left = any(times for outcome, times in self.outcomes.items() if outcome not in FINE)
-        return FINDINGS if left or any(moved.left for moved in self.told) else 0
+        return FINDINGS if left or self._misses else 0
