@@ -17,6 +17,7 @@ from keepset.errors import StoreError
 from keepset.plan.reads import ReadEverything
 from keepset.plan.writes import Delete
 from keepset.testing.contract.base import Scribe, mark, step
+from tests.backends.sqlite.disks import small_disk
 
 PLANTED = b"<planted in the run>"
 SEEDS = range(12)
@@ -239,3 +240,22 @@ def test_another_file_at_the_path_is_left_alone(path: Path, tmp_path: Path) -> N
     path.with_name("runs.db-wal").write_bytes(b"")
     backend.close()
     assert path.read_bytes() == dirty * 50
+
+
+def test_free_pages_stay_where_a_full_disk_has_no_room_to_move_others(tmp_path: Path) -> None:
+    with small_disk(tmp_path, 16 << 20) as disk:
+        path = disk / "runs.db"
+        with closing(open_sqlite(path, durability="normal")) as backend:
+            scribe = grown(backend, 8, saves=1_000)[0]
+            with closing(sqlite3.connect(path, isolation_level=None)) as another:
+                another.execute("DELETE FROM step WHERE id % 5")
+                another.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            stays = rows(backend, scribe)
+            status = os.statvfs(disk)
+            (disk / "full").write_bytes(bytes(status.f_bavail * status.f_frsize - (64 << 10)))
+        assert free_share(path) > 0.5
+        (disk / "full").unlink()
+        assert sound(path)
+        with closing(open_sqlite(path)) as again:
+            assert rows(again, scribe) == stays
+        assert free_share(path) < 0.1
