@@ -7,12 +7,14 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from keepset.backends.sqlite import open_sqlite
 from keepset.backends.sqlite.files import check_place, check_version
+from keepset.backends.sqlite.migrations import newest_schema
 from keepset.errors import IntegrityError, KeepsetError, StoreError
 from keepset.plan.reads import ReadEverything
 from keepset.testing.contract.base import Scribe, step
@@ -109,6 +111,13 @@ def test_a_database_of_another_program_is_left_alone(
     connection.execute("CREATE TABLE checkpoints (a)")
     connection.commit()
     connection.close()
+    _refuse(path, StoreError, "store.not-ours")
+
+
+def test_an_empty_database_that_another_program_has_numbered_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {newest_schema()}")
     _refuse(path, StoreError, "store.not-ours")
 
 

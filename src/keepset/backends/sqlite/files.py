@@ -179,7 +179,7 @@ def check_file(path: Path, application: int, newest: int) -> None:
     if size < _SMALLEST_PAGE:
         raise failure(NOT_A_DATABASE, str(path), f"{size} bytes")
     stored, version, changes = _read_header(path)
-    if stored != application and (stored or changes or logged):
+    if stored != application and (stored or version or changes or logged):
         raise failure(NOT_OURS, str(path), f"application id {stored}")
     if version > newest:
         raise failure(NEWER, str(path), f"schema {version}, known up to {newest}")
