@@ -144,7 +144,7 @@ def _contents(fields: Iterable[Judged]) -> Iterator[AuditFinding]:
                 f'Declare the field Refetch(load, using="{one.using}").',
                 "state",
                 one.tally.field,
-                one.tally.field,
+                one.name,
                 one.tally.values,
                 one.tally.runs,
                 one.tally.bytes,

@@ -30,6 +30,12 @@ _TYPES: Final = {
 }
 _WIDTH: Final = 88
 _METADATA: Final = ("response_metadata", "usage_metadata")
+_REDUCED: Final = "langgraph"
+"""What kinds of stores begin with whose states have reducers, of which nothing is stored."""
+_REDUCERS: Final = """
+A store does not know the reducers of a graph. Put each of yours behind the rule of its field:
+Annotated[list[Any], ks.Keep(), add_messages].
+"""
 
 
 def write_contract(audit: Audit, path: Path) -> None:
@@ -68,7 +74,8 @@ def contract_text(audit: Audit) -> str:
     kind = audit.survey.overview.kind
     named = Path(output.one_row(place)).name
     doc = f"What a checkpoint should hold, by an audit of {named} ({kind})."
-    lines = [f'"""{textwrap.shorten(doc, _WIDTH)}"""', "", *writing.imports(), ""]
+    more = f"\n{_REDUCERS}" if kind.startswith(_REDUCED) else ""
+    lines = [f'"""{textwrap.shorten(doc, _WIDTH)}{more}"""', "", *writing.imports(), ""]
     return "\n".join([*lines, *writing.functions, *classes])
 
 

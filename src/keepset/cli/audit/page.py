@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from keepset.audit.finding import AuditFinding
@@ -61,7 +62,7 @@ def _body(audit: Audit, again: Sequence[str]) -> Iterator[str]:
     if drawn:
         yield f"<h2>What it costs</h2><div class=charts>{drawn}</div>"
     yield f"<h2>How it was measured</h2>{_how(audit)}"
-    steps = sentences.next_steps(audit, again)
+    steps = sentences.next_steps(audit, again, {"--html": Path()})
     yield "".join(f"<p>Next: <code>{text(one)}</code></p>" for one in steps)
     yield "</main>"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
@@ -14,6 +14,8 @@ from keepset.cli.audit.folding import Row, rows
 from keepset.cli.output import one_row
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import OverflowMethod, RenderableType
 
     from keepset.audit.judging import Judged
@@ -26,18 +28,25 @@ _MOST_CODES: Final = 3
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "advice": "cyan"}
 
 
-def print_report(audit: Audit, again: Sequence[str], *, every: bool = False) -> None:
+def print_report(
+    audit: Audit,
+    again: Sequence[str],
+    done: Mapping[str, Path] | None = None,
+    *,
+    every: bool = False,
+) -> None:
     """Print an audit.
 
     Args:
         audit: What was found.
         again: The words of the command line that it came from.
+        done: The options that it had to write a file, and the files.
         every: Whether each place and each field has a row, and rows are broken where they are
             long; else the worst are told, on one screen.
     """
     output.show(*_parts(audit, every=every))
     # A command line is not broken into lines, so that it can be taken from the screen as it is.
-    for number, line in enumerate(sentences.next_steps(audit, again)):
+    for number, line in enumerate(sentences.next_steps(audit, again, done or {})):
         output.text(f"{'Next: ' if not number else '      '}{one_row(line)}")
 
 

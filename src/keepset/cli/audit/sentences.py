@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from keepset.audit.finding import AuditFinding
@@ -29,6 +31,7 @@ SURFACES: Final = {
 }
 """What the surfaces of a host are called."""
 
+_NOTHING: Final[Mapping[str, Path]] = MappingProxyType({})
 _A_WHOLE: Final = 100
 _TEN: Final = 10
 _TELLING: Final = 0.005
@@ -275,17 +278,24 @@ def measures(audit: Audit, one: Judged) -> tuple[str, ...]:
     )
 
 
-def next_steps(audit: Audit, again: Sequence[str]) -> list[str]:
+def next_steps(
+    audit: Audit, again: Sequence[str], done: Mapping[str, Path] = _NOTHING
+) -> list[str]:
     """Say what to type next.
 
     Args:
         audit: What was found.
         again: The words of the command line that it came from.
+        done: The options that it had to write a file, and the files.
     """
-    page = ["--html", "audit.html"]
-    if not audit.fields:
-        return [shlex.join([*again, *page])]
-    return [
-        shlex.join([*again, "--write-contract", "state.py"]),
-        shlex.join([*again, *page]),
-    ]
+    contract = done.get("--write-contract")
+    steps = []
+    if contract is None and audit.fields:
+        steps.append([*again, "--write-contract", "state.py"])
+    outer = any(not one.tally.graph for one in audit.fields)
+    if contract is not None and outer and str(contract) == f"{contract.stem}.py":
+        program = again[: list(again).index("audit")]
+        steps.append([*program, "check", f"{contract.stem}:State"])
+    if "--html" not in done:
+        steps.append([*again, "--html", "audit.html"])
+    return [shlex.join(step) for step in steps]

@@ -215,7 +215,9 @@ def _report(audit: Audit, again: list[str], given: dict[str, Any], *, as_json: b
     if as_json:
         output.result("audit", as_data(audit))
     else:
-        print_report(audit, again, every=given["every"])
+        written = {"--html": given["html"], "--write-contract": given["contract"]}
+        done = {option: file for option, file in written.items() if file is not None}
+        print_report(audit, again, done, every=given["every"])
 
 
 def _again(place: str, given: dict[str, Any]) -> list[str]:
