@@ -144,11 +144,11 @@ def test_a_store_of_ours_is_no_place_to_import_from(path: Path, tmp_path: Path) 
 def test_a_graph_that_is_none_is_refused_before_anything_is_read(
     path: Path, tmp_path: Path
 ) -> None:
-    for name, code in (("json:dumps", "import.graph"), ("json:nothing", "reference.name")):
+    for name, code in (("json:dumps", "langgraph.not-a-graph"), ("json:nothing", "reference.name")):
         said = say("import", path, "--into", tmp_path / "runs.db", "--graph", name, "--json")
         assert said.error()["code"] == code
     said = say("import", path, "--into", tmp_path / "runs.db", "--types", "json:dumps", "--json")
-    assert said.error()["code"] == "import.types"
+    assert said.error()["code"] == "langgraph.types"
 
 
 def test_what_the_code_of_a_graph_prints_goes_to_stderr(path: Path, tmp_path: Path) -> None:

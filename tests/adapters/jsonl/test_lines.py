@@ -63,6 +63,23 @@ def test_every_checkpoint_of_any_run_is_a_line_with_what_it_holds(url: str, tmp_
     assert "__interrupt__" in {write["channel"] for write in asked}
 
 
+def test_a_run_is_in_the_file_once_however_it_is_called_and_often_it_is_named(
+    url: str, tmp_path: Path
+) -> None:
+    with ks.open(url) as store:
+        store.run(Chat, "langgraph#mine").save("ask", {"question": "why?"})
+    assert say("export", url, "--to", tmp_path / "all.jsonl", "--apply").code == 0
+    assert {line["run_id"] for line in _lines(tmp_path / "all.jsonl")} == {
+        "langgraph#mine",
+        "note",
+        "t",
+    }
+    named = ("--runs", "note", "--runs", "note")
+    said = say("export", url, "--to", tmp_path / "one.jsonl", *named, "--apply", "--json")
+    assert said.result("export")["runs"]["taken"] == 1
+    assert len(_lines(tmp_path / "one.jsonl")) == 3
+
+
 def test_a_file_that_is_there_is_replaced_only_when_that_is_said(url: str, tmp_path: Path) -> None:
     target = tmp_path / "runs.jsonl"
     target.write_text("mine")

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import importlib
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from keepset.adapters.jsonl.writing import writing
+from keepset.adapters.landing import ASIDE
 from keepset.adapters.moved import Outcome
 from keepset.cli import output, program
 from keepset.cli.aside import printing_aside
 from keepset.cli.counts import counted
+from keepset.cli.moving.named import classes_named, graph_named
 from keepset.cli.moving.progress import showing
 from keepset.cli.moving.report import Told, as_data, print_report
 from keepset.cli.moving.tally import Tally
 from keepset.cli.options import open_store
 from keepset.errors import UsageError
 from keepset.readers.sources import shown
-from keepset.testing.references import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,8 +44,6 @@ Exit codes:
 """
 
 _PAGE: Final = 500
-_ASIDE: Final = "langgraph#"
-"""What the names of runs begin with that hold a thread only while it is moved."""
 _LINES: Final = (".jsonl", ".ndjson")
 _WORDS: Final = {
     Outcome.TAKEN: "exported",
@@ -84,8 +84,8 @@ _WOULD: Final = {**_WORDS, Outcome.TAKEN: "can be exported"}
 def command(store_url: str, place: str, tenant: str, *, as_json: bool, **given: Any) -> int:
     """Take runs out of a store: LangGraph threads into the tables of LangGraph's own savers.
 
-    A FILE.jsonl takes any run, a line for each checkpoint. A run is exported whole or not at all,
-    read back and compared; what is there already is never overwritten unless --replace says so.
+    Each is written whole, read back and compared, or not at all. A FILE.jsonl takes any run, a line
+    for each checkpoint. What is there already is never overwritten unless --replace says so.
     """
     _require_sense(place, given)
     tally = Tally()
@@ -146,31 +146,24 @@ def _threads(store: ks.Store, place: str, given: dict[str, Any]) -> AbstractCont
         store,
         place,
         choices(replace=given["replace"], accept=given["accept"]),
-        graph=None if given["graph"] is None else load(given["graph"]),
-        types=dict(map(_type, given["types"])),
+        graph=None if given["graph"] is None else graph_named(given["graph"]),
+        types=classes_named(given["types"]),
         restores=given["restore"],
         is_applied=given["apply"],
     )
     return opened
 
 
-def _type(text: str) -> tuple[str, Any]:
-    name, equals, reference = text.partition("=")
-    cls = load(reference if equals else text)
-    return (name if equals else getattr(cls, "__qualname__", "")), cls
-
-
 def _move(store: ks.Store, only: tuple[str, ...], one: Any, tally: Tally, *, keeps: bool) -> None:
-    number = len(only) or sum(1 for _ in _names(store))
-    size = 0
+    runs = dict.fromkeys(only)
     run: Callable[[str], Moved] = one.run
-    with showing("exporting", number) as progress:
+    with showing("exporting", len(runs) or None) as bar:
+        if not runs and sys.stderr.isatty():
+            bar.expects(sum(1 for _ in _names(store)))
         try:
-            for name in only or _names(store):
-                moved = run(name)
-                size += moved.size
-                tally.add(moved)
-                progress.told(tally.runs, size)
+            for name in runs or _names(store):
+                tally.add(run(name))
+                bar.told(tally.runs, tally.size)
         except KeyboardInterrupt:
             if keeps:
                 done = counted(tally.outcomes[Outcome.TAKEN], "run")
@@ -182,7 +175,7 @@ def _names(store: ks.Store) -> Iterator[str]:
     after = ""
     while page := store.runs(after=after, limit=_PAGE):
         names = (summary.run.key.run_id for summary in page)
-        yield from (name for name in names if not name.startswith(_ASIDE))
+        yield from (name for name in names if not name.startswith(ASIDE))
         after = page[-1].run.key.run_id
 
 

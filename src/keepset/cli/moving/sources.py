@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from keepset.adapters.openai_agents.importing import SessionImporter
+from keepset.cli.moving.named import classes_named, graph_named
 from keepset.errors import UsageError
 from keepset.readers.langgraph.layout import layout_of
 from keepset.readers.records.hosts import host_of
 from keepset.readers.sources import databases_at, is_database, shown
-from keepset.testing.references import load
 
 if TYPE_CHECKING:
     import keepset as ks
@@ -64,7 +64,8 @@ def importing(place: str, asked: Asked) -> Iterator[Make]:
     """Open a place, and give what makes an importer for the tool that wrote it.
 
     Raises:
-        UsageError: ``import.unknown-store``, ``import.not-installed`` or ``import.graph``.
+        UsageError: ``import.unknown-store``, ``import.not-installed``, or what is named is no graph
+            or no class.
         StoreError: The place cannot be read.
     """
     if not is_database(place):
@@ -83,8 +84,8 @@ def _threads(database: Database, asked: Asked) -> Make | None:
         return None
     module = _langgraph()
     options = module.Options(
-        graph=None if asked.graph is None else _graph(asked.graph),
-        types=_classes(asked.types),
+        graph=None if asked.graph is None else graph_named(asked.graph),
+        types=classes_named(asked.types),
         metadata_keys=asked.metadata_keys,
         skips=asked.skips,
         again=asked.again,
@@ -112,52 +113,6 @@ def _langgraph() -> Any:
             code="import.not-installed",
             hint='pip install "keepset[langgraph]"',
         ) from error
-
-
-def _graph(reference: str) -> Any:
-    """Give the compiled graph that a name stands for: it, its builder, or what makes one.
-
-    Raises:
-        UsageError: ``import.graph``: it is none; or it cannot be imported.
-    """
-    named: Any = load(reference)
-    is_graph = importlib.import_module("keepset.adapters.langgraph.proving").is_graph
-    if not is_graph(named) and callable(named):
-        try:
-            named = named()
-        except Exception as error:
-            raise _no_graph(reference, f"it raised {type(error).__qualname__}") from error
-    if not is_graph(named):
-        raise _no_graph(reference, f"it is a {type(named).__qualname__}")
-    return named.compile() if hasattr(named, "compile") else named
-
-
-def _no_graph(reference: str, why: str) -> UsageError:
-    return UsageError(
-        f"{reference} gives no graph: {why}",
-        code="import.graph",
-        hint="Name a builder, a compiled graph, or a function without arguments that gives one.",
-    )
-
-
-def _classes(references: tuple[str, ...]) -> dict[str, type]:
-    """Import classes, each by the name that it is stored under.
-
-    Raises:
-        UsageError: ``import.types``: one is none; or it cannot be imported.
-    """
-    found: dict[str, type] = {}
-    for reference in references:
-        name, equals, place = reference.partition("=")
-        cls = load(place if equals else reference)
-        if not isinstance(cls, type):
-            raise UsageError(
-                f"{reference} is no class",
-                code="import.types",
-                hint="Name a class: --types app.models:Order, or order/1=app.models:Order.",
-            )
-        found[name if equals else cls.__qualname__] = cls
-    return found
 
 
 def _unknown(place: str) -> UsageError:

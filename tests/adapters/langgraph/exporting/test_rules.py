@@ -129,3 +129,17 @@ def test_the_search_for_the_secret_finds_one_that_was_stored_on_purpose(
     target = tmp_path / "new.sqlite"
     assert say("export", url, "--to", target, "--apply").code == 0
     assert PLANTED.encode() in target.read_bytes()
+
+
+def test_what_is_named_and_is_no_graph_or_class_is_refused_by_name(
+    bought: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "new.sqlite"
+    for option, name, code in (
+        ("--graph", "json:dumps", "langgraph.not-a-graph"),
+        ("--graph", "json:decoder", "langgraph.not-a-graph"),
+        ("--types", "json:dumps", "langgraph.types"),
+    ):
+        said = say("export", bought, "--to", target, option, name, "--json")
+        assert (said.code, said.error()["code"]) == (2, code)
+    assert not target.exists()
