@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from keepset.errors import DecodeError
 from keepset.readers.databases.pages import Listing, asked, distinct
 from keepset.readers.databases.port import Database
 from keepset.readers.decoding.entries import as_bytes
@@ -125,17 +126,18 @@ class Rows:
         terms = " and ".join(f"{database.quoted(one)} = {database.mark}" for one in _SPOT)
         statement = f"select {named} from {database.named(table)} where {terms}"  # noqa: S608 - names are quoted
         rows = self._ask(statement, (thread, spot.namespace, spot.checkpoint), table)
-        return sorted(
+        found = (
             WriteRow(
                 str(path[0] or "") if path else "",
                 str(task),
-                int(index),
+                _number(index),
                 str(channel),
                 tag,
                 None if data is None else as_bytes(data),
             )
             for task, index, channel, tag, data, *path in rows
         )
+        return sorted(found, key=lambda row: row[:4])
 
     def blobs(
         self, thread: str, namespace: str, wanted: Mapping[str, str]
@@ -162,3 +164,18 @@ class Rows:
     def has_blobs(self) -> bool:
         """Whether channels lie beside their checkpoints."""
         return self._layout.blobs is not None
+
+
+def _number(index: object) -> int:
+    """Give the place of a write among those of its task: SQLite's columns hold anything.
+
+    Raises:
+        DecodeError: ``decode.malformed``.
+    """
+    if isinstance(index, int):
+        return index
+    raise DecodeError(
+        f"the place of a pending write is a {type(index).__name__}, and no whole number",
+        code="decode.malformed",
+        hint="The row is damaged, or something else wrote it.",
+    )

@@ -238,7 +238,8 @@ class Vetting:
                 return self._cannot("an array of objects is not made from data")
             array = numpy.frombuffer(data, dtype=dtype).reshape(shape, order=order)
             return array.copy(order=order)
-        except (ImportError, TypeError, ValueError) as error:
+        except (ImportError, TypeError, ValueError, ArithmeticError, SyntaxError) as error:
+            # The last: numpy reads the name of a kind by the grammar of Python
             return self._cannot(f"a numpy.ndarray cannot be made of it ({type(error).__name__})")
 
     def _cannot(self, why: str) -> object:

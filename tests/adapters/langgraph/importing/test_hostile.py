@@ -175,6 +175,30 @@ def test_versions_that_nobody_can_compare_leave_out_their_thread(path: Path, url
     assert moved["bad"].left[0].why == "it is no checkpoint of LangGraph's"
 
 
+@pytest.mark.parametrize("kind", ["(1, ,)i1", "(1,M,)i1", "08,", "O", "S99999999999"])
+def test_an_array_of_a_kind_that_is_none_leaves_out_its_thread(
+    path: Path, url: str, kind: str
+) -> None:
+    parts = ormsgpack.packb([kind, [1], "C", bytes(8)])
+    put_write(path, "msgpack", ormsgpack.packb(ormsgpack.Ext(6, parts)))
+    assert "array" in refused(path, url).left[0].why
+
+
+@pytest.mark.parametrize("place", ["first", "", 1.5, b"1"])
+def test_a_write_whose_place_is_no_number_leaves_out_its_thread(
+    path: Path, url: str, place: object
+) -> None:
+    change(
+        path,
+        "update writes set idx = ? where rowid = (select max(rowid) from writes"
+        " where thread_id = 'bad')",
+        place,
+    )
+    moved = taken(path, url)
+    assert outcomes(moved) == {"bad": "unread", "good": "taken"}
+    assert "no whole number" in moved["bad"].why
+
+
 def test_ids_that_no_run_can_have_are_told(path: Path, url: str) -> None:
     for name in ("", "x" * 600, "langgraph#taken-over/ab/cd"):
         change(
