@@ -34,6 +34,7 @@ EDIT = st.tuples(st.sampled_from(EDITS), AT, VALUES)
 TIGHT = {
     "packing.STEPS_PER_SEGMENT": 3,
     "packing.STEPS_PER_HEADERS": 6,
+    "packing.BYTES_AT_A_STOP": 40,
     "groups.SMALL": 200,
     "groups.MOST_STEPS": 12,
     "groups.LEAST": 64,
