@@ -109,6 +109,21 @@ def test_a_page_and_a_contract_are_written_beside_the_report(store: Path, tmp_pa
     assert "audit.file-exists" in again.err
 
 
+@pytest.mark.parametrize("option", ["--html", "--write-contract", "--resume"])
+def test_a_place_where_nothing_can_be_written_is_told_before_a_store_is_read(
+    tmp_path: Path, option: str
+) -> None:
+    """Else the reading of a large store would be for nothing."""
+    said = say("audit", tmp_path / "no-store", option, tmp_path / "no-folder" / "file")
+    assert said.code == 11
+    assert "system.refused" in said.err
+    there = tmp_path / "there"
+    there.write_text("x")
+    if option != "--resume":
+        said = say("audit", tmp_path / "no-store", option, there)
+        assert (said.code, "audit.file-exists" in said.err) == (2, True)
+
+
 def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(store: Path, tmp_path: Path) -> None:
     copy, page = tmp_path / "copy.sqlite", tmp_path / "audit.html"
     copy.write_bytes(store.read_bytes())

@@ -55,12 +55,26 @@ def write_contract(audit: Audit, path: Path) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        raise UsageError(
-            f"{path} is there already",
-            code="audit.file-exists",
-            hint="Name a new file for the contract, or take that one away.",
-        ) from error
+        raise _there_already(path) from error
     output.note(f"{path}: written, {counted(len(audit.fields), 'field')}")
+
+
+def require_new(path: Path) -> None:
+    """Refuse a file that is there, before a store is read for the contract.
+
+    Raises:
+        UsageError: ``audit.file-exists``.
+    """
+    if path.exists():
+        raise _there_already(path)
+
+
+def _there_already(path: Path) -> UsageError:
+    return UsageError(
+        f"{path} is there already",
+        code="audit.file-exists",
+        hint="Name a new file for the contract, or take that one away.",
+    )
 
 
 def contract_text(audit: Audit) -> str:

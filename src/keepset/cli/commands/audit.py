@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +22,7 @@ from keepset.audit.surveying import Around, survey
 from keepset.cli import output, program
 from keepset.cli.app import FINDINGS
 from keepset.cli.audit.amounts import AMOUNT, SAMPLE
-from keepset.cli.audit.contract import write_contract
+from keepset.cli.audit.contract import require_new, write_contract
 from keepset.cli.audit.page import page
 from keepset.cli.audit.progress import showing
 from keepset.cli.audit.report import print_report
@@ -111,7 +113,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     The store is that of another tool or of keepset, or a file of JSON; it is only read, and nothing
     in it is run. It is told by its content which tool wrote it.
     """
-    _require_page(given["html"])
+    _require_places(given)
     plan = Plan(
         all_below=given["all_below"],
         runs=given["sample"].runs if given["sample"] else None,
@@ -130,6 +132,22 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     if audit.has_findings and audit.is_readable:
         return FINDINGS
     return 0 if audit.is_complete else Resume.UNKNOWN
+
+
+def _require_places(given: dict[str, Any]) -> None:
+    """Refuse to begin what could not be written down in the end.
+
+    Raises:
+        UsageError: ``audit.file-exists``.
+        FileNotFoundError: A folder that is named is not there.
+    """
+    for name in ("html", "contract", "resume"):
+        path = given[name]
+        if path is not None and not path.absolute().parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    _require_page(given["html"])
+    if given["contract"] is not None:
+        require_new(given["contract"])
 
 
 def _require_page(path: Path | None) -> None:
