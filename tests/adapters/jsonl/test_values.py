@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import struct
+from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,7 @@ from hypothesis import given
 
 from keepset.adapters.jsonl.values import NAMES, spelled
 from keepset.codec import Codec, TypeRegistry, Withheld
+from keepset.errors import PolicyError
 from tests.cli.terminal import ROOT
 from tests.codec.values import VALUES
 
@@ -76,6 +79,28 @@ def test_any_value_can_be_made_again_from_its_json(value: object) -> None:
 )
 def test_what_looks_like_something_else_can_be_made_again(value: object) -> None:
     _require_lossless(value, Codec())
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda inner: [inner],
+        lambda inner: (inner,),
+        lambda inner: {"a": inner},
+        lambda inner: {"$type": inner},
+        lambda inner: {1: inner},
+        lambda inner: OrderedDict(a=inner),
+        lambda inner: deque([inner]),
+    ],
+)
+def test_a_value_as_deep_as_any_that_is_stored_has_its_json(around: Callable[[Any], Any]) -> None:
+    codec, value = Codec(), "the innermost"
+    for _ in range(256):
+        value = around(value)
+    text = json.dumps(spelled(codec.pack(value)), allow_nan=False)
+    assert text.count("the innermost") == 1
+    with pytest.raises(PolicyError, match="256 levels"):
+        codec.pack(around(value))
 
 
 @dataclass

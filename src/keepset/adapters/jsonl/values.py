@@ -72,6 +72,8 @@ _SHOWN: Final = frozenset(
     }
 )
 _PLAIN: Final = Codec()
+_Part = tuple[Any, Any, Any]
+"""A value as it was packed, and where what is said of it goes: a container, and the place in it."""
 
 
 class _Extension:
@@ -90,36 +92,52 @@ def spelled(packed: bytes) -> Any:
     Args:
         packed: What `Codec.pack` gave for it.
     """
-    return _spelled(ormsgpack.unpackb(packed, ext_hook=_Extension))
+    root: list[Any] = [None]
+    # A value may be nested deeper than the stack allows calls for
+    waiting: list[_Part] = [(_opened(packed), root, 0)]
+    while waiting:
+        value, holder, at = waiting.pop()
+        holder[at], below = _spelled(value)
+        waiting += below
+    return root[0]
 
 
-def _spelled(value: Any) -> Any:
+def _opened(packed: bytes) -> Any:
+    return ormsgpack.unpackb(packed, ext_hook=_Extension)
+
+
+def _spelled(value: Any) -> tuple[Any, list[_Part]]:
+    """Spell a value, and give the parts of it that are to be put into what was made of it."""
     if isinstance(value, list):
-        return [_spelled(item) for item in value]
+        items: list[Any] = [None] * len(value)
+        return items, [(item, items, at) for at, item in enumerate(value)]
     if isinstance(value, dict):
         return _mapping(value)
     if isinstance(value, bytes):
-        return {TYPE: "bytes", "base64": _base64(value)}
+        return {TYPE: "bytes", "base64": _base64(value)}, []
     if isinstance(value, float) and not math.isfinite(value):
-        return {TYPE: "float", "base64": _base64(struct.pack(">d", value)), "text": str(value)}
-    return _extension(value) if isinstance(value, _Extension) else value
+        return {TYPE: "float", "base64": _base64(struct.pack(">d", value)), "text": str(value)}, []
+    return _extension(value) if isinstance(value, _Extension) else (value, [])
 
 
-def _mapping(value: dict[str, Any]) -> dict[str, Any]:
+def _mapping(value: dict[str, Any]) -> tuple[Any, list[_Part]]:
     if TYPE not in value:
-        return {key: _spelled(item) for key, item in value.items()}
-    return {TYPE: "dict", "items": [[key, _spelled(item)] for key, item in value.items()]}
+        made: dict[str, Any] = dict.fromkeys(value)
+        return made, [(item, made, key) for key, item in value.items()]
+    pairs: list[list[Any]] = [[key, None] for key in value]
+    below: list[_Part] = [(item, pair, 1) for item, pair in zip(value.values(), pairs, strict=True)]
+    return {TYPE: "dict", "items": pairs}, below
 
 
-def _extension(value: _Extension) -> dict[str, Any]:
+def _extension(value: _Extension) -> tuple[Any, list[_Part]]:
     name = NAMES.get(value.number, str(value.number))
+    told: dict[str, Any] = {TYPE: name}
     if value.number >= tags.FIRST_COMPOSITE:
-        return {TYPE: name, "value": spelled(value.data)}
-    told: dict[str, Any] = {TYPE: name, "base64": _base64(value.data)}
-    if value.number in _SHOWN:
-        text = _text(value)
-        return told if text is None else {**told, "text": text}
-    return told
+        told["value"] = None
+        return told, [(_opened(value.data), told, "value")]
+    told["base64"] = _base64(value.data)
+    text = _text(value) if value.number in _SHOWN else None
+    return (told if text is None else {**told, "text": text}), []
 
 
 def _text(value: _Extension) -> str | None:
