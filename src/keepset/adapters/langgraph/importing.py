@@ -21,7 +21,7 @@ from keepset.adapters.langgraph.options import metadata_names, named_types
 from keepset.adapters.langgraph.threads import Threads, registry
 from keepset.adapters.langgraph.types import host_classes, host_types
 from keepset.adapters.langgraph.verifying import Unlike, Verifying
-from keepset.adapters.langgraph.vetting import Allowed
+from keepset.adapters.langgraph.vetting import NO_CLASS, Allowed
 from keepset.adapters.moved import LeftOut, Moved, Outcome
 from keepset.backends.driver import drive
 from keepset.errors import (
@@ -42,7 +42,14 @@ _ENCRYPTED: Final = (
     "A saver with its key can hand it over: KeepsetSaver(store, fallback=…) takes a thread over at "
     "its first write."
 )
-_TYPES: Final = "Name the classes that may be made with --types MODULE:CLASS, or the graph."
+_TYPES: Final = (
+    "Name the graph that wrote it, --graph MODULE:NAME, or a class, --types MODULE:CLASS."
+)
+_MORE_TYPES: Final = "The graph names no such class: --types MODULE:CLASS does."
+_OTHER_RULES: Final = (
+    "It was taken over by other rules: name the graph and the classes as then, or import into a "
+    "new store."
+)
 _AGAIN: Final = "Take it over anew with --again."
 _SECONDS: Final = "audit."
 """What the codes of errors begin with that come from the store that is read."""
@@ -140,7 +147,9 @@ class Importer:
                 raise
             refused = isinstance(error, PolicyError | UsageError)
             outcome = Outcome.LEFT if refused else Outcome.UNREAD
-            return Moved(thread, outcome, why=error.message, hint=error.hint)
+            # Only what is here already was written by names; what comes is made of data
+            hint = _OTHER_RULES if error.code == "decode.unknown-type" else error.hint
+            return Moved(thread, outcome, why=error.message, hint=hint)
 
     def _move(self, thread: str) -> Moved:
         found = self._look(thread)
@@ -205,10 +214,18 @@ class Importer:
             hint = _ENCRYPTED if attempt.broken == ENCRYPTED else ""
             return self._moved(attempt, Outcome.LEFT, attempt.broken, hint)
         if attempt.left and not self._options.skips:
-            encrypted = any(one.why == ENCRYPTED for one in attempt.left)
-            hint = _ENCRYPTED if encrypted else f"{_TYPES} --skip-values takes it without them."
+            hint = self._hint(attempt.left)
             return self._moved(attempt, Outcome.LEFT, "it has values that cannot be taken", hint)
         return None
+
+    def _hint(self, left: Collection[LeftOut]) -> str:
+        """Say what can be done about values that are in the way."""
+        if any(one.why == ENCRYPTED for one in left):
+            return _ENCRYPTED
+        hint = "--skip-values takes it without them."
+        if not any(one.why.endswith(NO_CLASS) for one in left):
+            return hint
+        return f"{_TYPES if self._options.graph is None else _MORE_TYPES} {hint}"
 
     def _unverified(self, attempt: Attempt) -> Moved | None:
         """Read a thread back; say where it is not what it was, None where it is."""

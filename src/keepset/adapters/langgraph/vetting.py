@@ -31,6 +31,8 @@ from keepset.readers.ports import Foreign, Unreadable
 Maker = Callable[[Any], object]
 """Makes a value of its parts."""
 
+NO_CLASS: Final = "is not made from data"
+"""How it ends what is said of a class that was not named."""
 MOST: Final = 20
 """How many values of a run are listed that cannot be taken over."""
 
@@ -217,7 +219,7 @@ class Vetting:
             return self._array(found.parts)
         maker = self._allowed.maker(found.type)
         if maker is None:
-            return self._cannot(f"a {found.type or 'second reference'} is not made from data")
+            return self._cannot(f"a {found.type or 'second reference'} {NO_CLASS}")
         before = len(self.problems) + self.more
         parts = self._made(found.parts)
         if len(self.problems) + self.more > before:
