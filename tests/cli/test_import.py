@@ -11,6 +11,7 @@ import ormsgpack
 import pytest
 
 import keepset as ks
+from tests.adapters.landed import held
 from tests.adapters.langgraph.importing import stores
 from tests.adapters.langgraph.importing.stores import change
 from tests.adapters.langgraph.saver.graphs import outer
@@ -41,7 +42,7 @@ def spoil(path: Path) -> None:
 
 def runs(store: Path) -> list[str]:
     with ks.open(f"sqlite:///{store}") as opened:
-        return [one.run.key.run_id for one in opened.runs()]
+        return held(opened)
 
 
 def test_without_apply_nothing_is_written_and_the_line_that_does_it_is_printed(

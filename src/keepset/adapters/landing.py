@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from keepset.backends.driver import drive
-from keepset.plan.reads import Everything, Found, ListRuns, ReadEverything
+from keepset.plan.reads import ASIDE, Everything, Found, ListRuns, ReadEverything
 from keepset.plan.requests import Flow, Seen
 from keepset.plan.rows import RunKey
 from keepset.plan.search import newest_headers
 from keepset.plan.writes import Delete, Rename, Replace
 from keepset.run.services import Services
-
-ASIDE: Final = "langgraph#taken-over/"
-"""What the names of runs begin with that hold another one while it is taken over."""
 
 _PAGE: Final = 4  # there is none, most times
 

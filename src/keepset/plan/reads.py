@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from keepset.plan.requests import Read
 from keepset.plan.rows import (
@@ -16,6 +17,9 @@ from keepset.plan.rows import (
     StepRow,
     WriteRow,
 )
+
+ASIDE: Final = "langgraph#taken-over/"
+"""What the ids of runs begin with that hold another one only while it is taken over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +167,10 @@ class ReadHeaderPage(Read[HeaderPage]):
 
 @dataclass(frozen=True, slots=True)
 class ListRuns(Read[tuple[RunSummary, ...]]):
-    """List a tenant's runs in order of run id, after `after` (exclusive)."""
+    """List a tenant's runs in order of run id, after `after` (exclusive).
+
+    `aside` says whether those are given as well whose id begins with `ASIDE`.
+    """
 
     tenant: str
     status: str | None = None
@@ -171,6 +178,7 @@ class ListRuns(Read[tuple[RunSummary, ...]]):
     subject: bytes | None = None
     after: str = ""
     limit: int = 100
+    aside: bool = True
 
 
 @dataclass(frozen=True, slots=True)

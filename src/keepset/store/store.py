@@ -112,7 +112,7 @@ class _Either:
                 "the limit is not a number from 1 on", code="usage.limit", hint="Write limit=100."
             )
         person = None if subject is None else self._person(subject)
-        return ListRuns(self.tenant, status, contract, person, after, limit)
+        return ListRuns(self.tenant, status, contract, person, after, limit, aside=False)
 
 
 class Store(_Either):
@@ -144,7 +144,7 @@ class Store(_Either):
         after: str = "",
         limit: int = 100,
     ) -> list[RunSummary]:
-        """List runs in order of run id.
+        """List runs in order of run id, but none that is still being taken over from elsewhere.
 
         Args:
             status: Only runs that stand there.

@@ -15,6 +15,7 @@ import keepset as ks
 from keepset.adapters.moved import Moved
 from keepset.adapters.openai_agents.session import Session
 from keepset.cli.moving.sources import Asked, importing
+from tests.adapters.landed import held
 
 TABLES = """
 create table agent_sessions (session_id text primary key,
@@ -119,7 +120,7 @@ def test_in_observe_mode_it_is_there(path: Path, url: str) -> None:
 def test_a_dry_run_writes_nothing(path: Path, url: str) -> None:
     assert outcomes(taken(path, url, apply=False)) == {"a": "taken", "b/1": "taken"}
     with ks.open(url) as store:
-        assert store.runs() == []
+        assert held(store) == []
 
 
 def test_a_session_that_grew_is_taken_anew_only_if_that_is_said(path: Path, url: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from keepset.adapters.landing import ASIDE, Replaced, land, remove, to_be_replaced
+from keepset.adapters.landing import Replaced, land, remove, to_be_replaced
 from keepset.adapters.langgraph.binding import GraphBinding
 from keepset.adapters.langgraph.elsewhere import Conversion
 from keepset.adapters.langgraph.importing_rows import Rows, Spot
@@ -32,7 +32,7 @@ from keepset.errors import (
     StoreError,
     UsageError,
 )
-from keepset.plan.reads import Found
+from keepset.plan.reads import ASIDE, Found
 from keepset.readers.databases.port import Database
 from keepset.readers.langgraph.layout import Layout
 from keepset.store import Store

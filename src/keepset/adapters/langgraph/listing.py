@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from keepset.adapters.landing import ASIDE
 from keepset.adapters.langgraph.address import Address, address
 from keepset.adapters.langgraph.checkpoints import STEP
 from keepset.adapters.langgraph.elsewhere import Fallback
@@ -120,10 +119,10 @@ class Listing:
             self._after = None
             return True
         tenant = self._threads.services.tenant
-        runs = yield ListRuns(tenant, after=self._after, limit=_RUNS)
+        runs = yield ListRuns(tenant, after=self._after, limit=_RUNS, aside=False)
         names = [summary.run.key.run_id for summary in runs]
         self._listed.update(names)
-        self._names.extend(name for name in names if not name.startswith(ASIDE))
+        self._names.extend(names)
         self._after = names[-1] if names else None
         if not names:
             found = yield from others(self._threads, self._asked, self._left, self._listed)

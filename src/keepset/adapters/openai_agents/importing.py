@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keepset.adapters.landing import ASIDE, Replaced, aside_of, land, remove, to_be_replaced
+from keepset.adapters.landing import Replaced, aside_of, land, remove, to_be_replaced
 from keepset.adapters.moved import LeftOut, Moved, Outcome
 from keepset.adapters.openai_agents.rows import ItemRow, SessionRows
 from keepset.adapters.openai_agents.session import ITEMS, NAME, SessionRun, path_of
@@ -22,7 +22,7 @@ from keepset.errors import (
     UsageError,
 )
 from keepset.plan.guard import Mode
-from keepset.plan.reads import Found
+from keepset.plan.reads import ASIDE, Found
 from keepset.plan.rows import LineRow, StepRow
 from keepset.readers.databases.port import Database
 from keepset.readers.records.part import Host

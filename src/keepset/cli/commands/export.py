@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from keepset.adapters.jsonl.writing import writing
-from keepset.adapters.landing import ASIDE
 from keepset.adapters.moved import Outcome
 from keepset.cli import output, program
 from keepset.cli.aside import printing_aside
@@ -174,8 +173,7 @@ def _move(store: ks.Store, only: tuple[str, ...], one: Any, tally: Tally, *, kee
 def _names(store: ks.Store) -> Iterator[str]:
     after = ""
     while page := store.runs(after=after, limit=_PAGE):
-        names = (summary.run.key.run_id for summary in page)
-        yield from (name for name in names if not name.startswith(ASIDE))
+        yield from (summary.run.key.run_id for summary in page)
         after = page[-1].run.key.run_id
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from keepset.adapters.landing import ASIDE
 from keepset.cli import output
 from keepset.cli.leases import lease_data, lease_text
 from keepset.cli.options import open_store, store_options
@@ -40,13 +39,11 @@ def command(store_url: str, tenant: str, limit: int, *, as_json: bool, **chosen:
     """List the runs in a store, in the order of their ids."""
     with open_store(store_url, tenant) as store:
         found = store.runs(limit=limit + 1, **chosen)
-    more, last = len(found) > limit, found[:limit][-1:]
-    # One that is being taken over from elsewhere is none yet
-    shown = [run for run in found[:limit] if not run.run.key.run_id.startswith(ASIDE)]
+    more, shown = len(found) > limit, found[:limit]
     if as_json:
         output.result("runs", {"runs": [_data(run) for run in shown], "more": more})
         return
-    if not shown and not more:
+    if not shown:
         asked = [name for name in ("status", "contract", "subject", "after") if chosen[name]]
         fitting = f" that fit --{' --'.join(asked)}" if asked else ""
         output.note(f"There are no runs of tenant {tenant}{fitting}.")
@@ -60,7 +57,7 @@ def command(store_url: str, tenant: str, limit: int, *, as_json: bool, **chosen:
         whole="status updated",
     )
     if more:
-        output.note(f"There are more; go on with --after {shlex.quote(last[0].run.key.run_id)}")
+        output.note(f"There are more; go on with --after {shlex.quote(shown[-1].run.key.run_id)}")
 
 
 def _data(found: RunSummary) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keepset.backends import Backend
 from keepset.plan.packing import NO_PACKS, pack_segments
-from keepset.plan.reads import ListRuns, ReadSizes, ReadStanding
+from keepset.plan.reads import ASIDE, ListRuns, ReadSizes, ReadStanding
 from keepset.plan.rows import ContractRow, RunSummary, WriteRow
 from keepset.plan.steps import remembered
 from keepset.plan.writes import PutWrites
@@ -36,6 +36,17 @@ class ListingClaims(Claims):
             assert _ids(backend, ListRuns(TENANT, limit=2)) == ["B", "a"]
             assert _ids(backend, ListRuns(TENANT, after="a", limit=2)) == ["b", "c"]
             assert _ids(backend, ListRuns(TENANT, after="d")) == []
+
+    def test_runs_that_hold_another_one_for_a_while_are_left_out_where_that_is_said(
+        self, tmp_path: Path
+    ) -> None:
+        """A page is full all the same."""
+        with self.opened(tmp_path) as backend:
+            for run_id in (f"{ASIDE}1", f"{ASIDE}2", "langgraph#mine", "z"):
+                Scribe(backend, run_id).save_many(1)
+            assert len(_ids(backend, ListRuns(TENANT))) == 4
+            plan = ListRuns(TENANT, aside=False, limit=2)
+            assert _ids(backend, plan) == ["langgraph#mine", "z"]
 
     def test_a_run_is_listed_with_the_checkpoint_that_a_resume_goes_on_from(
         self, tmp_path: Path

@@ -14,6 +14,7 @@ import pytest
 import keepset as ks
 from keepset.errors import StoreError
 from keepset.langgraph import KeepsetSaver
+from tests.adapters.landed import held
 from tests.adapters.langgraph.importing import stores
 from tests.adapters.langgraph.importing.stores import KINDS, everything, fill, outcomes, taken
 from tests.backends.sqlite.disks import small_disk
@@ -61,6 +62,8 @@ def require_whole(path: Path, url: str) -> None:
     whole = threads_here(url)
     listed = say("runs", "--store", url, "--json").result("runs")["runs"]
     assert [one["run"] for one in listed] == whole
+    with ks.open(url) as store:
+        assert [one.run.key.run_id for one in store.runs()] == whole
     with stores.on_sqlite(path) as old, KeepsetSaver(url, types=CLASSES) as ours:
         for thread in whole:
             assert everything(ours, thread) == everything(old, thread)
@@ -68,7 +71,7 @@ def require_whole(path: Path, url: str) -> None:
     assert again == {one: "there" if one in whole else "taken" for one in KINDS}
     assert threads_here(url) == sorted(KINDS)
     with ks.open(url) as store:
-        assert [one.run.key.run_id for one in store.runs()] == sorted(KINDS)
+        assert held(store) == sorted(KINDS)
         assert store.verify().problems == ()
 
 
@@ -87,7 +90,7 @@ def test_an_interrupt_leaves_what_is_there_whole_and_says_how_to_go_on(
     assert code == 130
     assert "each whole; the same command goes on" in said
     with ks.open(url) as store:
-        assert not any("#" in one.run.key.run_id for one in store.runs())
+        assert not any("#" in name for name in held(store))
     require_whole(path, url)
 
 
@@ -99,7 +102,7 @@ def test_two_imports_at_once_take_every_thread_over_once(path: Path, url: str) -
         assert {one[thread] for one in both} <= {"taken", "there"}
         assert "taken" in {one[thread] for one in both}
     with ks.open(url) as store:
-        assert [one.run.key.run_id for one in store.runs()] == sorted(KINDS)
+        assert held(store) == sorted(KINDS)
 
 
 def test_a_full_disk_ends_an_import_by_name_and_leaves_no_half_thread(

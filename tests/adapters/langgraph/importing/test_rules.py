@@ -11,6 +11,7 @@ from langgraph.types import Command, interrupt
 
 import keepset as ks
 from keepset.langgraph import KeepsetSaver
+from tests.adapters.landed import held
 from tests.adapters.langgraph.importing import stores
 from tests.adapters.langgraph.importing.stores import outcomes, taken
 from tests.adapters.langgraph.saver.steps import config
@@ -133,7 +134,7 @@ def test_in_strict_mode_its_thread_is_left_out_and_the_place_is_told(path: Path,
     assert moved.outcome.value == "left"
     assert KEY not in repr(moved)
     with ks.open(url) as store:
-        assert store.runs() == []
+        assert held(store) == []
 
 
 BUILDER = builder()

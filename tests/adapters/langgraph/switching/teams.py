@@ -15,6 +15,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 import keepset as ks
+from tests.adapters.landed import held
 from tests.adapters.langgraph.saver.graphs import THREAD, outer, seen
 
 OLD = ("memory", "whole numbers", "sqlite")
@@ -110,4 +111,4 @@ def live(saver: Any, thread: str = "t") -> Any:
 
 def names(url: str) -> list[str]:
     with ks.open(url) as store:
-        return [one.run.key.run_id for one in store.runs()]
+        return held(store)

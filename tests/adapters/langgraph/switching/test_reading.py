@@ -16,6 +16,7 @@ import keepset as ks
 from keepset.errors import UsageError
 from keepset.langgraph import KeepsetSaver
 from keepset.langgraph import compile as compiled
+from tests.adapters.landed import held
 from tests.adapters.langgraph.saver.graphs import THREAD, outer
 from tests.adapters.langgraph.saver.steps import config
 from tests.adapters.langgraph.switching.teams import (
@@ -44,7 +45,7 @@ def test_a_user_sees_the_same_history_as_with_the_old_saver_and_nothing_is_writt
         inside = graph.get_state(THREAD, subgraphs=True).tasks[0].state
         assert inside.values == before.get_state(THREAD, subgraphs=True).tasks[0].state.values
         assert told(saver) == told(old)
-        assert list(store.runs()) == []
+        assert held(store) == []
 
 
 def test_a_listing_of_all_threads_has_those_of_both_savers(old: Any, url: str) -> None:

@@ -9,7 +9,7 @@ from keepset.backends.sqlite.operations.rows import read_newest, run_row, segmen
 from keepset.backends.sqlite.statements import Statement, Steps
 from keepset.errors import DecodeError, IntegrityError
 from keepset.plan.headers import unpack_headers
-from keepset.plan.reads import ListRuns
+from keepset.plan.reads import ASIDE, ListRuns
 from keepset.plan.rows import RunSummary, StepRow
 
 _RUN = 14
@@ -38,7 +38,8 @@ def list_runs(plan: ListRuns) -> Steps[tuple[RunSummary, ...]]:
         for row in rows:
             summary, known = yield from _summary(row)
             after = summary.run.key.run_id
-            if plan.status is None or not known or summary.status == plan.status:
+            stands = plan.status is None or not known or summary.status == plan.status
+            if stands and (plan.aside or not after.startswith(ASIDE)):
                 found.append(summary)
         more = len(rows) == limit and len(found) < plan.limit
     return tuple(found)
