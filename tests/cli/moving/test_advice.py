@@ -96,3 +96,13 @@ def test_an_import_by_other_rules_than_the_first_says_to_give_the_same_again(
     line = (old, "--into", tmp_path / "new.db")
     assert say("import", *line, "--graph", f"{HERE}:build", "--apply").code == 0
     assert hint(*line, "--types", f"{HERE}:Order").startswith("It was taken over by other rules:")
+
+
+def test_a_store_of_keepset_s_own_is_nothing_to_import_and_is_called_so(
+    old: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "new.db"
+    assert say("import", old, "--into", target, "--graph", f"{HERE}:build", "--apply").code == 0
+    said = say("import", target, "--into", tmp_path / "more.db", "--json")
+    assert (said.code, said.error()["code"]) == (2, "import.unknown-store")
+    assert said.error()["hint"].startswith("It is a store of keepset's already")

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from keepset.adapters.openai_agents.importing import SessionImporter
+from keepset.audit.ours.opener import is_ours
 from keepset.cli.moving.named import classes_named, graph_named
 from keepset.errors import UsageError
 from keepset.readers.langgraph.layout import layout_of
 from keepset.readers.records.hosts import host_of
-from keepset.readers.sources import databases_at, is_database, shown
+from keepset.readers.sources import databases_at, is_database, is_server, shown
 
 if TYPE_CHECKING:
     import keepset as ks
@@ -116,9 +117,16 @@ def _langgraph() -> Any:
 
 
 def _unknown(place: str) -> UsageError:
+    hint = (
+        "Name the database of LangGraph's SqliteSaver or PostgresSaver, or one with sessions "
+        "of the OpenAI Agents SDK."
+    )
+    if is_ours(place):
+        hint = "It is a store of keepset's already: `keepset runs --store` lists what is in it."
+    elif is_server(place):
+        hint += " Look at the schema as well: ?schema=NAME names one."
     return UsageError(
         f"{shown(place)} holds no runs that can be taken over",
         code="import.unknown-store",
-        hint="Name the database of LangGraph's SqliteSaver or PostgresSaver, or one with sessions "
-        "of the OpenAI Agents SDK.",
+        hint=hint,
     )
