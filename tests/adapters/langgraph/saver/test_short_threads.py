@@ -6,15 +6,19 @@ import asyncio
 import operator
 import os
 import sqlite3
+from concurrent import futures
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
 import keepset as ks
+from keepset.backends import driver
 from keepset.langgraph import KeepsetSaver
+from keepset.run.hosted import writing
 from tests.cli.terminal import say
 
 CONFIG: Any = {"configurable": {"thread_id": "one"}}
@@ -198,3 +202,41 @@ def test_a_task_that_writes_again_changes_nothing_before_and_after_a_pruning(
         assert pending(saver, config) == first
         store.prune("one", keep_latest=2)
         assert pending(saver, config) == first
+
+
+def test_many_writes_that_cannot_go_on_hold_an_end_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of tasks of an event loop, while one of its callbacks saves without awaiting."""
+    waits: list[float] = []
+
+    def counted(work: Any, seconds: float) -> Any:
+        waits.append(seconds)
+        return futures.wait(work, seconds)
+
+    monkeypatch.setattr(writing, "_PATIENCE", 0.01)
+    monkeypatch.setattr(driver, "wait", counted)
+
+    async def stuck(saver: KeepsetSaver) -> None:
+        steps = [empty_checkpoint() for _ in range(2)]
+        for number, step in enumerate(steps):
+            step["channel_values"] = {"messages": [str(number)]}
+            step["channel_versions"] = {"messages": number + 1}
+        first = saver.put(
+            {"configurable": {**CONFIG["configurable"], "checkpoint_ns": ""}},
+            steps[0],
+            {"step": 0},
+            {"messages": 1},
+        )
+        tasks = [
+            asyncio.create_task(saver.aput_writes(first, [("messages", ["a"])], f"task-{number}"))
+            for number in range(5)
+        ]
+        await asyncio.sleep(0)
+        saver.put(first, steps[1], {"step": 1}, {"messages": 2})
+        await asyncio.gather(*tasks)
+        assert len(pending(saver, first)) == len(tasks)
+
+    with KeepsetSaver(f"sqlite:///{tmp_path / 'runs.db'}") as saver:
+        asyncio.run(stuck(saver))
+    assert len(waits) == 1
