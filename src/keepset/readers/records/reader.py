@@ -64,14 +64,15 @@ class RecordsReader:
                     yield key
 
     def _leaps(self, part: Part) -> Iterator[Row]:
-        """Go from one run to the next along the index of a table."""
+        """Go from one run to the next along the index of a table; rows of none are left out."""
         database = self._database
         columns = ", ".join(database.quoted(one) for one in part.run)
         marks = ", ".join(database.mark for _ in part.run)
         source = database.named(part.table)
+        named = " and ".join(f"{database.quoted(one)} is not null" for one in part.run)
         key: Row = ()
         while True:
-            where = f" where ({columns}) > ({marks})" if key else ""
+            where = f" where {named}" + (f" and ({columns}) > ({marks})" if key else "")
             statement = f"select {columns} from {source}{where} order by {columns} limit 1"  # noqa: S608 - names are quoted
             found = asked(database, statement, key, table=part.table)
             if not found:
@@ -141,16 +142,25 @@ class RecordsReader:
         return tuple(unquote(one) for one in run.split("/")) if self._is_joined else (run,)
 
     def orphans(self) -> Mapping[str, int]:
-        """Count the rows of runs that no table lists."""
+        """Count the rows of runs that no table lists, and those that name no run."""
         lists = [part for part in self._host.parts if part.has_runs]
         found: dict[str, int] = {}
         for part in self._host.parts:
+            if nameless := self._nameless(part):
+                found[part.table] = nameless
             known = [one for one in lists if len(one.run) == len(part.run)]
             if part.has_runs or not known:
                 continue
             lost = (key for key in self._leaps(part) if not any(self._has(o, key) for o in known))
-            found[part.table] = sum(int(self._ask(part, "count(*)", key)[0][0]) for key in lost)
+            number = sum(int(self._ask(part, "count(*)", key)[0][0]) for key in lost)
+            found[part.table] = nameless + number
         return found
+
+    def _nameless(self, part: Part) -> int:
+        database = self._database
+        terms = " or ".join(f"{database.quoted(one)} is null" for one in part.run)
+        statement = f"select count(*) from {database.named(part.table)} where {terms}"  # noqa: S608 - the same
+        return int(asked(database, statement, table=part.table)[0][0])
 
 
 def _items(run: str, part: Part, row: Row, columns: tuple[str, ...]) -> Iterator[Item]:
