@@ -125,3 +125,13 @@ def test_bytes_and_times_are_written_as_by_every_other_command(
         "withheld 1,200 times: token (secret.name)",
     ]
     assert "37.0 KB read of a.sqlite" in said
+
+
+def test_a_report_says_nothing_of_bytes_and_of_paths_that_there_are_none_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    left = LeftOut("c1", "", "write", "", "the order is another")
+    print_report(tally(Moved("a", Outcome.DIFFERS, 1, left=(left,))), TRIED)
+    said = capsys.readouterr().out
+    assert "  write: the order is another (checkpoint c1)\n" in said
+    assert "0 B" not in said

@@ -182,4 +182,4 @@ def test_the_audit_of_an_older_store_finds_the_secret(
     assert said.code == 40, said.err
     assert "a secret (openai.api-key)" in said.out
     assert KEY not in said.out
-    assert "1 of 2 fields belong" in said.out or "2 of 3 fields belong" in said.out
+    assert "1 of 2 fields belongs" in said.out or "2 of 3 fields belong" in said.out

@@ -209,7 +209,7 @@ def cost(audit: Audit) -> str:
         return "There is no state to judge."
     runs = audit.survey.tally.runs.runs
     kept = len(audit.fields) - len(out)
-    said = f"{kept} of {counted(len(audit.fields), 'field')} belong"
+    said = f"{kept} of {counted(len(audit.fields), 'field')} belong{'s' if kept == 1 else ''}"
     if not out:
         return f"{said}."
     whole = size(sum(audit.cost(one) for one in out))

@@ -109,7 +109,8 @@ def _totals(tally: Tally, told: Told) -> None:
         if number := tally.outcomes[outcome]:
             points = counted(tally.checkpoints[outcome], "checkpoint")
             output.text(f"{counted(number, 'run')} {told.words[outcome]}, {points}")
-    output.text(f"{size(tally.size)} {told.measured} {told.source}")
+    if tally.size:  # what was only compared is not counted by every tool
+        output.text(f"{size(tally.size)} {told.measured} {told.source}")
     if not told.is_applied:
         output.text("this was a dry run: nothing was written")
         if told.again and tally.outcomes[Outcome.TAKEN]:
@@ -138,7 +139,8 @@ def _lines(moved: Moved, told: Told) -> Iterator[str]:
     for one in moved.left:
         place = f"{one.namespace} {one.checkpoint}".strip()
         needed = "; a resume would read it" if one.is_needed else ""
-        said = f"{one.surface} {one.path}: {one.why}{needed} (checkpoint {place})"
+        lies = f"{one.surface} {one.path}".strip()
+        said = f"{lies}: {one.why}{needed} (checkpoint {place})"
         yield f"  {output.one_row(said)}"
     if moved.more:
         yield f"  and {counted(moved.more, 'value')} more"
