@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
@@ -114,10 +114,11 @@ class _Session:
         try:
             return self._transaction(statement, parameters)
         except self._psycopg.Error as error:
+            with suppress(self._psycopg.Error):  # it may be lost only now
+                self._connection.execute("rollback")
             if self._connection.closed:
                 self._connection = self._connected()
                 raise Cancelled from error
-            self._connection.execute("rollback")
             if getattr(error, "sqlstate", None) in _STOPPED:
                 raise Cancelled from error
             raise _refused(error) from error
