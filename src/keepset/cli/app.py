@@ -13,15 +13,19 @@ import importlib
 import keyword
 import os
 import pkgutil
+import signal
 import sys
 import traceback
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from click.shell_completion import shell_complete
 
 from keepset.cli import commands, output
 from keepset.errors import KeepsetError, StoreError
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 FINDINGS = 40
 BUG = 1
@@ -33,6 +37,8 @@ BEHIND = ("--json", "--store", "--tenant")
 """Options that commands have and the program itself has not."""
 NO_OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 """What a stream fails with that has no room, or that nobody opened."""
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals by which a process is asked to end."""
 COMPLETE = "_KEEPSET_COMPLETE"
 """What a shell sets when it wants to know how a command line may go on."""
 
@@ -115,7 +121,29 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         # A terminal of another encoding is shown an escape in place of what it does not have.
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
-    sys.exit(run(given))
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+    try:
+        code = run(given)
+    except Ended as ended:
+        signal.raise_signal(ended.number)  # as if nobody had listened
+        raise
+    sys.exit(code)
+
+
+class Ended(BaseException):
+    """Somebody asks the process to end: on the way out nothing is left behind on the disk."""
+
+    def __init__(self, number: int) -> None:
+        """Remember by which signal."""
+        super().__init__(number)
+        self.number = number
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_DFL)  # who asks again does not wait
+    raise Ended(number)
 
 
 def run(arguments: list[str]) -> int:

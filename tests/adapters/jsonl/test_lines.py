@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -104,6 +105,26 @@ def test_a_file_that_comes_there_meanwhile_is_not_replaced(url: str, tmp_path: P
     assert refused.value.code == "export.file-there"
     assert target.read_text() == "another export's"
     assert [path.name for path in tmp_path.iterdir() if ".part" in path.name] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_an_export_that_is_told_to_end_leaves_nothing_half_done(
+    url: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    with ks.open(url) as store:
+        for name in range(150):
+            run = store.run(Chat, f"run-{name}")
+            for step in range(5):
+                run.save("step", {"count": step})
+    target = tmp_path / "runs.jsonl"
+    words = [sys.executable, "-m", "keepset.cli", "export", url, "--to", str(target), "--apply"]
+    export = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not list(tmp_path.glob("*.part-*")):
+        assert export.poll() is None
+    export.send_signal(number)
+    assert export.wait(60) in {-number, 130}
+    assert not target.exists()
+    assert list(tmp_path.glob("*.part-*")) == []
 
 
 def test_what_a_killed_export_left_is_in_nobodys_way(url: str, tmp_path: Path) -> None:
