@@ -33,6 +33,7 @@ _PAGE: Final = 16
 _ATTEMPTS: Final = 8
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK})
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
 
 
 @contract(name="lines")
@@ -121,7 +122,7 @@ def _line(found: Walk, number: int, stored: Stored, surface: Surface) -> bytes:
         "parent": header.parent,
         "name": header.name,
         "status": header.status,
-        "time": (_EPOCH + timedelta(milliseconds=header.at)).isoformat(),
+        "time": _time(header.at),
         "metadata": spelled(codec.pack(said)),
         "state": {name: spelled(codec.pack(value)) for name, value in stored.values.items()},
         "writes": [
@@ -136,6 +137,11 @@ def _line(found: Walk, number: int, stored: Stored, surface: Surface) -> bytes:
         ],
     }
     return json.dumps(made, allow_nan=False).encode("ascii") + b"\n"
+
+
+def _time(at: int) -> str:
+    """Write a stored time; one that no calendar has as the first or the last that one has."""
+    return (_EPOCH + timedelta(milliseconds=max(0, min(at, _LATEST)))).isoformat()
 
 
 @contextmanager
@@ -196,7 +202,7 @@ def _land(part: Path, path: Path, *, replaces: bool) -> None:
 
 def _require_other(path: Path) -> None:
     """Refuse a database, which is the store itself or as dear as one: --replace means lines."""
-    if is_sqlite(path):
+    if path.is_file() and is_sqlite(path):  # of a pipe there may be nothing to read, ever
         raise UsageError(
             f"{path} is a database of SQLite's",
             code="export.own-store",

@@ -154,6 +154,12 @@ def _make(path: File) -> bool:
 
 
 def _require_other(path: File) -> None:
+    if path.exists() and not path.is_file():  # of a pipe there may be nothing to read, ever
+        raise StoreError(
+            f"the target cannot be made: {path} is no plain file",
+            code="export.target",
+            hint="Name a file.",
+        )
     # What SQLite keeps beside a store is a part of it
     beside = [path.with_name(path.name.removesuffix(end)) for end in _BESIDE]
     if any(map(_is_ours, {path, *beside})):

@@ -154,6 +154,16 @@ def test_what_lies_beside_a_store_is_no_place_to_export_to(
     assert _counts(url, tmp_path / "new.sqlite") == {"taken": 1}
 
 
+def test_a_pipe_is_no_place_to_export_to_and_nobody_waits_for_it(url: str, tmp_path: Path) -> None:
+    put(url, "t", {"text": "a"})
+    for name, options in (("a.sqlite", ()), ("a.jsonl", ("--replace",))):
+        os.mkfifo(tmp_path / name)
+        said = say("export", url, "--to", tmp_path / name, "--apply", "--json", *options)
+        assert said.code == (0 if options else 11)
+    assert (tmp_path / "a.sqlite").is_fifo()
+    assert (tmp_path / "a.jsonl").is_file()
+
+
 def test_one_run_can_be_named_and_one_that_is_not_there_is_told(url: str, target: Path) -> None:
     for name in ("a", "b"):
         put(url, name, {"text": name})
