@@ -12,6 +12,7 @@ _GREGORIAN: Final = 0x01B21DD213814000  # 100 ns from 1582, where such ids count
 _MILLISECONDS: Final = 1e11  # a larger number of seconds lies in the year 5138
 _MICROSECONDS: Final = 1e14
 _LONG: Final = 30
+_END: Final = 253_402_300_800.0  # the year 10000
 
 
 def time_of(checkpoint_id: object) -> float | None:
@@ -39,13 +40,17 @@ def time_from(text: object) -> float | None:
 
 
 def time_in(value: object) -> float | None:
-    """Read a time from a text, or from a number of seconds, milli- or microseconds since 1970."""
+    """Read a time from a text, or from a number of seconds, milli- or microseconds since 1970.
+
+    None of what is no time, or one that no calendar has.
+    """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return _time_in_text(str(value)) if isinstance(value, (str, datetime)) else None
     if not math.isfinite(value) or value <= 0:
         return None
     unit = 1e6 if value > _MICROSECONDS else 1e3 if value > _MILLISECONDS else 1.0
-    return value / unit
+    seconds = value / unit
+    return seconds if seconds < _END else None
 
 
 def _time_in_text(text: str) -> float | None:

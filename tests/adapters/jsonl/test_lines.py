@@ -15,6 +15,8 @@ import pytest
 
 import keepset as ks
 from keepset.adapters.jsonl.writing import writing
+from keepset.adapters.openai_agents.session import SessionRun
+from keepset.backends.driver import drive
 from keepset.errors import UsageError
 from keepset.langgraph import KeepsetSaver
 from tests.adapters.langgraph.exporting.legs import config
@@ -79,6 +81,17 @@ def test_a_run_is_in_the_file_once_however_it_is_called_and_often_it_is_named(
     said = say("export", url, "--to", tmp_path / "one.jsonl", *named, "--apply", "--json")
     assert said.result("export")["runs"]["taken"] == 1
     assert len(_lines(tmp_path / "one.jsonl")) == 3
+
+
+@pytest.mark.parametrize(("at", "told"), [(2**62, "9999-12-31T23:59"), (-1, "1970-01-01T00:00")])
+def test_a_time_that_no_calendar_has_does_not_stop_an_export(
+    url: str, tmp_path: Path, at: int, told: str
+) -> None:
+    with ks.open(url) as store:
+        drive(SessionRun(store.services, "odd").adding([], "c1", "", at), store.services.backend)
+    said = say("export", url, "--to", tmp_path / "a.jsonl", "--runs", "odd", "--apply")
+    assert said.code == 0, said.err
+    assert _lines(tmp_path / "a.jsonl")[0]["time"].startswith(told)
 
 
 def test_a_file_that_is_there_is_replaced_only_when_that_is_said(url: str, tmp_path: Path) -> None:

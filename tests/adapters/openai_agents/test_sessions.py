@@ -188,3 +188,40 @@ def test_what_the_sdk_itself_writes_is_taken_over(tmp_path: Path, url: str) -> N
     asyncio.run(fill())
     assert outcomes(taken(place, url)) == {"s": "taken"}
     assert items(url, "s") == ITEMS[1:]
+
+
+def test_an_item_that_cannot_be_stored_goes_alone_and_the_same_import_again_changes_nothing(
+    path: Path, url: str
+) -> None:
+    write(path, "deep", ['{"a": 1}', "[" * 700 + "]" * 700, '{"b": 2}'])
+    first = taken(path, url, skips=True)["deep"]
+    assert (first.outcome.value, len(first.left)) == ("taken", 1)
+    assert items(url, "deep") == [{"a": 1}, {"b": 2}]
+    assert outcomes(taken(path, url, skips=True))["deep"] == "there"
+
+
+def test_a_session_that_is_here_and_not_where_it_would_come_from_is_said_to_be_none_there(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("delete from agent_messages where session_id = 'a'")
+        database.commit()
+    with (
+        importing(str(path), Asked(None, (), (), skips=False, again=False)) as make,
+        ks.open(url) as to,
+    ):
+        moved = make(to, to, lambda _: None).move("a")
+    assert (moved.outcome.value, moved.why) == ("left", "there are no items of it to take over")
+
+
+@pytest.mark.parametrize("at", [1e300, 10**18, -5, "inf", "9999-12-31 23:59:59"])
+def test_an_item_with_a_time_that_no_calendar_has_is_taken_over(
+    tmp_path: Path, url: str, at: object
+) -> None:
+    place = tmp_path / "sessions.db"
+    write(place, "t", ["{}"])
+    with closing(sqlite3.connect(place)) as database:
+        database.execute("update agent_messages set created_at = ?", (at,))
+        database.commit()
+    assert outcomes(taken(place, url)) == {"t": "taken"}

@@ -50,7 +50,9 @@ _OTHER_RULES: Final = (
     "It was taken over by other rules: name the graph and the classes as then, or import into a "
     "new store."
 )
+_NO_THREAD: Final = "there is no thread of this id to take over"
 _AGAIN: Final = "Take it over anew with --again."
+_PRUNED: Final = "It was shortened here: --again takes it over anew, with what was removed."
 _SECONDS: Final = "audit."
 """What the codes of errors begin with that come from the store that is read."""
 
@@ -207,7 +209,7 @@ class Importer:
     def _stands_in_the_way(self, attempt: Attempt) -> Moved | None:
         """Say why a thread was not written; None where it was."""
         if not attempt.spots:
-            return self._moved(attempt, Outcome.LEFT, "there is no thread of this id")
+            return self._moved(attempt, Outcome.LEFT, _NO_THREAD)
         if attempt.gone:
             return self._moved(attempt, Outcome.LEFT, "it was deleted meanwhile")
         if attempt.broken:
@@ -265,6 +267,8 @@ class Importer:
         lines = drive(here.reader.headers_of(found, None), backend)
         ours = {Spot(row.checkpoint, line.namespace) for line, rows in lines for row in rows}
         spots = self._origin.rows.spots(thread)
+        if not spots:
+            return Moved(thread, Outcome.LEFT, why=_NO_THREAD)
         common = [spot for spot in spots if spot in ours]
         more, fewer = len(spots) > len(common), len(ours) > len(common)
         first: Unlike | None = None
@@ -283,8 +287,11 @@ class Importer:
         if more and replaced is not None:
             return self._take(thread, replaced)
         if more:
-            why = f"{len(spots) - len(common)} checkpoints are new, or more was written after some"
-            return replace(moved, outcome=Outcome.GROWN, why=why, hint=_AGAIN)
+            number = len(spots) - len(common)
+            why = f"{number} checkpoints are not here, or more was written after some"
+            shorter = found.run is not None and found.run.layout
+            hint = _PRUNED if shorter else _AGAIN
+            return replace(moved, outcome=Outcome.GROWN, why=why, hint=hint)
         return replace(moved, outcome=Outcome.AHEAD) if fewer else moved
 
     def _moved(self, attempt: Attempt, outcome: Outcome, why: str = "", hint: str = "") -> Moved:

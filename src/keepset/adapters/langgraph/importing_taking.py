@@ -28,6 +28,7 @@ from keepset.run.hosted import HostStep, Surface
 from keepset.run.reporting import Report
 from keepset.verdict.status import Status
 
+_OLDER: Final = "a checkpoint is older than its parent, by their ids: clocks were out of step"
 _NAMESPACES: Final = 32
 """Of how many namespaces of a thread it is remembered what was made of their values."""
 
@@ -174,6 +175,9 @@ class Taking:
         backend = self._services.backend
         if spot not in there:
             parent = Spot(parent_of(read.found), spot.namespace)
+            if parent > spot and parent in attempt.spots:
+                attempt.broken = _OLDER
+                return
             known = parent.checkpoint if parent in there else ""
             step, findings = step_of(self._origin, self._threads, read.found, known, surface)
             drive(attempt.aside.writer.append(step, surface), backend)

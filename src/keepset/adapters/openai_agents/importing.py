@@ -32,6 +32,7 @@ from keepset.store.opening import check_name
 
 _PAGE: Final = 32
 _MOST: Final = 20
+_NO_ITEMS: Final = "there are no items of it to take over"
 
 
 @dataclass(slots=True)
@@ -151,7 +152,7 @@ class SessionImporter:
                 hint = "--skip-values takes it without them."
                 return self._moved(attempt, Outcome.LEFT, "it has items that cannot be taken", hint)
             if not attempt.items:
-                return self._moved(attempt, Outcome.LEFT, "it has no items")
+                return self._moved(attempt, Outcome.LEFT, _NO_ITEMS)
             if not self._is_the_same(attempt):
                 why = "what was written is not what was read, so it was removed again"
                 return self._moved(attempt, Outcome.UNREAD, why)
@@ -239,10 +240,12 @@ class SessionImporter:
         ours = list(
             zip([row.checkpoint for row in reversed(headers)], _items(stored), strict=False)
         )
-        theirs = [(row.name, row.item) for row in self._rows.items(session) if not row.why]
+        theirs = [*self._storable(run, session)]
+        if not theirs:
+            return Moved(session, Outcome.LEFT, why=_NO_ITEMS)
         common = 0
         for (name, item), (other, got) in zip(theirs, ours, strict=False):
-            if name != other or self._as_stored(run, item, common) != run.codec.pack(got):
+            if name != other or item != run.codec.pack(got):
                 return Moved(session, Outcome.DIFFERS, common, why=why)
             common += 1
         if len(theirs) > common and replaced is not None:
@@ -251,6 +254,18 @@ class SessionImporter:
             why, hint = f"{len(theirs) - common} items are new", "Take it over anew with --again."
             return Moved(session, Outcome.GROWN, common, why=why, hint=hint)
         return Moved(session, Outcome.AHEAD if len(ours) > common else Outcome.THERE, common)
+
+    def _storable(self, run: SessionRun, session: str) -> Iterator[tuple[str, bytes]]:
+        """Give the items of a session as they are stored, without those that cannot be."""
+        place = 0
+        for row in self._rows.items(session):
+            if row.why:
+                continue
+            try:
+                yield row.name, self._as_stored(run, row.item, place)
+            except PolicyError:
+                continue
+            place += 1
 
     def _moved(self, attempt: _Attempt, outcome: Outcome, why: str = "", hint: str = "") -> Moved:
         counts: Counter[tuple[str, str]] = Counter()

@@ -14,7 +14,6 @@ from keepset.readers.times import time_in
 
 KIND: Final = "openai-agents"
 _SEALED: Final = "__enc__"
-_DEEPEST: Final = 500
 
 
 class ItemRow(NamedTuple):

@@ -15,6 +15,8 @@ from langgraph.types import Command
 import keepset as ks
 from keepset.adapters.langgraph import importing
 from keepset.adapters.langgraph.importing_rows import Rows
+from keepset.cli.moving.sources import Asked
+from keepset.cli.moving.sources import importing as opened
 from keepset.errors import StoreError
 from keepset.langgraph import KeepsetSaver
 from keepset.plan.leases import Lease, Leasing
@@ -176,6 +178,50 @@ def test_the_smallest_difference_of_a_value_is_found_wherever_it_lies(
     assert [(left.surface, left.path) for left in moved.left] == [("state", path_of_it)]
     write(held)
     assert outcomes(taken(place, url)) == {"t": "there"}
+
+
+def test_a_thread_that_is_here_and_not_where_it_would_come_from_is_said_to_be_none_there(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    stores.change(path, "delete from checkpoints")
+    asked = Asked(None, stores.OWN, (), skips=False, again=True)
+    with opened(str(path), asked) as make, ks.open(url) as store:
+        moved = make(store, store, lambda _: None).move("t")
+    assert (moved.outcome.value, moved.why) == (
+        "left",
+        "there is no thread of this id to take over",
+    )
+
+
+def test_a_thread_that_was_shortened_here_is_told_to_be_and_not_to_have_gone_on(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    with ks.open(url) as store:
+        store.prune("t", keep_latest=1)
+    moved = taken(path, url)["t"]
+    assert (moved.outcome.value, moved.hint[:25]) == ("grown", "It was shortened here: --")
+    taken(path, url, again=True)
+    go_on_there(path)
+    assert taken(path, url)["t"].hint == "Take it over anew with --again."
+
+
+def test_a_thread_whose_clocks_were_out_of_step_is_left_out_and_told_so(
+    tmp_path: Path, url: str
+) -> None:
+    place = tmp_path / "old.sqlite"
+    at: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    with stores.on_sqlite(place) as saver:
+        for number in (2, 1, 3):
+            checkpoint = empty_checkpoint()
+            checkpoint["id"] = f"1ef0000{number}-0000-6000-8000-000000000000"
+            at = saver.put(at, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {})
+    moved = taken(place, url)["t"]
+    assert moved.outcome.value == "left"
+    assert "a checkpoint is older than its parent" in moved.why
+    with ks.open(url) as store:
+        assert held(store) == []
 
 
 def test_a_thread_that_was_deleted_here_does_not_come_back(path: Path, url: str) -> None:
