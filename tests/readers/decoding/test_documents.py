@@ -70,3 +70,15 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_values_come_back_as_they_were(value: object) -> None:
     assert from_json(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize("made", [b"[]", b"{}"])
+def test_a_large_text_of_nothing_but_empty_lists_takes_no_memory(made: bytes) -> None:
+    found = from_json(b"[" + (made + b",") * (2 << 20) + made + b"]")
+    assert found == Unreadable("made of little else than empty lists")
+
+
+def test_a_large_text_of_pairs_of_digits_is_read() -> None:
+    found = from_json(b"[" + b"[1,2]," * (1 << 20) + b"[3,4]]")
+    assert isinstance(found, list)
+    assert found[-1] == [3, 4]

@@ -178,3 +178,19 @@ def test_plain_values_that_are_not_shared_come_back(value: object, protocol: int
     assert not isinstance(found, Unreadable)
     if protocol >= 3 and "Foreign(type='')" not in repr(found):
         assert repr(found) == repr(value) or "Foreign" in repr(found)
+
+
+@pytest.mark.parametrize("made", [b"]", b")", b"}", b"\x8f", b"(", b"2"])
+def test_a_large_pickle_of_nothing_but_empty_lists_takes_no_memory(made: bytes) -> None:
+    head = b"\x80\x04(" + (b"K\x01" if made == b"2" else b"")
+    found = from_pickle(head + made * (5 << 20) + b"l.")
+    assert found == Unreadable("made of little else than empty lists")
+
+
+def test_a_large_pickle_of_small_records_is_read() -> None:
+    records = [{"n": number, "pair": (number, str(number))} for number in range(160_000)]
+    data = pickle.dumps(records)
+    assert len(data) > 4 << 20
+    found = from_pickle(data)
+    assert isinstance(found, list)
+    assert found[-1] == {"n": 159_999, "pair": [159_999, "159999"]}

@@ -9,6 +9,9 @@ from keepset.readers.ports import Unreadable
 LARGEST: Final = 64 << 20
 """Bytes of one stored value that are taken apart; a larger one is told as such."""
 
+COMMON: Final = 4 << 20
+"""Bytes below which even a value of nothing but empty lists takes little memory."""
+
 DEEPEST: Final = 1_000
 """Levels of one text of JSON or one pickle."""
 
@@ -23,6 +26,21 @@ def too_large(size: int) -> Unreadable | None:
     if size <= LARGEST:
         return None
     return Unreadable(f"larger than {LARGEST >> 20} MB")
+
+
+def swells(size: int, containers: int, most: float) -> Unreadable | None:
+    """Refuse a large value that is made of little else than tiny lists and mappings.
+
+    Each of them takes some 60 to 200 bytes in memory, and may take a single one in the store.
+
+    Args:
+        size: Bytes of the value.
+        containers: How many bytes of it begin a list or a mapping, or could.
+        most: The share of them up from which it is refused.
+    """
+    if size > COMMON and containers > most * size:
+        return Unreadable("made of little else than empty lists")
+    return None
 
 
 def type_name(*parts: object) -> str:

@@ -6,7 +6,7 @@ import json
 
 import msgspec
 
-from keepset.readers.decoding.bounds import too_large, type_name
+from keepset.readers.decoding.bounds import COMMON, swells, too_large, type_name
 from keepset.readers.ports import Foreign, Unreadable
 
 _BOM = b"\xef\xbb\xbf"
@@ -15,10 +15,16 @@ _BOM = b"\xef\xbb\xbf"
 def from_json(data: bytes | str) -> object:
     """Take a JSON text apart; what LangChain would make of it by a call becomes `Foreign`."""
     text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    if (refused := too_large(len(text))) is not None:
+    if (refused := too_large(len(text)) or _swells(text)) is not None:
         return refused
     value = _parsed(text)
     return with_calls(value) if b'"lc"' in text else value
+
+
+def _swells(text: bytes) -> Unreadable | None:
+    """Refuse a large text of little but brackets: pairs of numbers have one in six bytes."""
+    brackets = text.count(b"[") + text.count(b"{") if len(text) > COMMON else 0
+    return swells(len(text), brackets, 0.3)
 
 
 def _parsed(text: bytes) -> object:

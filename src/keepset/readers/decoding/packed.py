@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 import ormsgpack
 
-from keepset.readers.decoding.bounds import NO_NAME, too_large, type_name
+from keepset.readers.decoding.bounds import COMMON, NO_NAME, swells, too_large, type_name
 from keepset.readers.ports import Foreign, Unreadable
 
 _CALLS: Final = frozenset({0, 1, 2, 4, 5})  # (module, name, arguments, …)
@@ -18,7 +18,6 @@ _METHOD: Final = 3  # (module, name, argument, method)
 _ARRAY: Final = 6  # (dtype, shape, order, bytes)
 _SNAPSHOT: Final = 7  # the value alone
 _LAYERS: Final = 32  # of extensions inside each other; each is a text of its own, 1,000 levels deep
-_COMMON: Final = 4 << 20  # below it, even a value of nothing but empty lists takes little memory
 _NOT_HEADERS: Final = bytes([*range(0x80), *range(0xA0, 0x100)])
 
 _ONE: Final = msgspec.msgpack.Decoder(msgspec.Raw)
@@ -114,11 +113,9 @@ def _is_one(data: bytes) -> bool:
 
 
 def _swells(data: bytes) -> Unreadable | None:
-    """Refuse a large value that is made of next to nothing but the heads of tiny lists.
+    """Refuse a large value of little but the heads of tiny lists.
 
-    Each byte of such a value is a list of 56 bytes in memory. In text of any language less than
-    45 % of the bytes look like such a head.
+    In text of any language less than 45 % of the bytes look like such a head.
     """
-    if len(data) > _COMMON and len(data.translate(None, _NOT_HEADERS)) > 0.45 * len(data):
-        return Unreadable("made of little else than empty lists")
-    return None
+    heads = len(data.translate(None, _NOT_HEADERS)) if len(data) > COMMON else 0
+    return swells(len(data), heads, 0.45)

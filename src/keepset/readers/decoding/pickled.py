@@ -7,10 +7,20 @@ noted as `Foreign`; what an object of it is made of stands in its parts.
 from __future__ import annotations
 
 import pickletools
+from typing import Final
 
-from keepset.readers.decoding.bounds import is_deeper, too_large
+from keepset.readers.decoding.bounds import is_deeper, swells, too_large
 from keepset.readers.decoding.machine import Machine, Twisted
 from keepset.readers.ports import Unreadable
+
+_MAKING: Final = frozenset(
+    {
+        *("MARK", "EMPTY_LIST", "EMPTY_TUPLE", "EMPTY_DICT", "EMPTY_SET", "TUPLE1", "TUPLE2"),
+        *("TUPLE3", "DUP", "REDUCE", "NEWOBJ", "GLOBAL", "STACK_GLOBAL", "BUILD"),
+    }
+)
+"""Instructions that make a list, a mapping or an object, or a place for one."""
+_FEW: Final = 1 << 18
 
 
 def from_pickle(data: bytes) -> object:
@@ -34,8 +44,12 @@ def from_pickle(data: bytes) -> object:
 
 def _followed(data: bytes) -> object:
     machine = Machine(budget=max(4 * len(data), 1 << 16))
+    containers = 0
     for opcode, argument, _ in pickletools.genops(data):
         if opcode.name == "STOP":
             return machine.result()
+        containers += opcode.name in _MAKING
+        if containers > _FEW and (refused := swells(len(data), containers, 0.25)) is not None:
+            return refused
         machine.step(opcode.name, argument)
     raise Twisted("does not end")
