@@ -132,6 +132,10 @@ class Importer:
         """Give the ids of the threads that there are to take over."""
         return self._origin.rows.threads()
 
+    def has(self, thread: str) -> bool:
+        """Tell whether there is a thread to take over."""
+        return bool(self._origin.rows.spots(thread))
+
     def move(self, thread: str) -> Moved:
         """Take one thread over, or say why not.
 

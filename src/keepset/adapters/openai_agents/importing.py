@@ -93,6 +93,10 @@ class SessionImporter:
         """Give the ids of the sessions that there are to take over."""
         return self._rows.sessions()
 
+    def has(self, session: str) -> bool:
+        """Tell whether there is a session to take over."""
+        return next(self._rows.items(session), None) is not None
+
     def move(self, session: str) -> Moved:
         """Take one session over, or say why not.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from keepset.adapters.openai_agents.importing import SessionImporter
 from keepset.audit.ours.opener import is_ours
 from keepset.cli.moving.named import classes_named, graph_named
+from keepset.cli.moving.several import Several
 from keepset.errors import UsageError
 from keepset.readers.langgraph.layout import layout_of
 from keepset.readers.records.hosts import host_of
@@ -30,6 +31,10 @@ class Importer(Protocol):
 
     def runs(self) -> Iterator[str]:
         """Give the ids of all runs that there are to take over."""
+        ...
+
+    def has(self, run: str, /) -> bool:
+        """Tell whether there is a run to take over."""
         ...
 
     def move(self, run: str, /) -> Moved:
@@ -62,7 +67,7 @@ class Asked:
 
 @contextmanager
 def importing(place: str, asked: Asked) -> Iterator[Make]:
-    """Open a place, and give what makes an importer for the tool that wrote it.
+    """Open a place, and give what makes an importer for the tools that wrote it.
 
     Raises:
         UsageError: ``import.unknown-store``, ``import.not-installed``, or what is named is no graph
@@ -72,11 +77,11 @@ def importing(place: str, asked: Asked) -> Iterator[Make]:
     if not is_database(place):
         raise _unknown(place)
     with databases_at(place) as found:
-        makers = (_threads(one, asked) or _sessions(one, asked) for one in found)
-        make = next((maker for maker in makers if maker is not None), None)
-        if make is None:
+        every = [maker(one, asked) for one in found for maker in (_threads, _sessions)]
+        makers = [make for make in every if make is not None]
+        if not makers:
             raise _unknown(place)
-        yield make
+        yield makers[0] if len(makers) == 1 else lambda *ends: Several([m(*ends) for m in makers])
 
 
 def _threads(database: Database, asked: Asked) -> Make | None:
