@@ -9,7 +9,8 @@ from keepset.contracts import Field, Keep
 from keepset.plan.guard import Guard
 from keepset.scan import Finding
 
-_FIELD = Field("metadata", dict, Keep(), declared=True, required=False)
+METADATA = Field("metadata", dict, Keep(), declared=True, required=False)
+"""The rule of all metadata, whatever fields a state has."""
 
 
 def pack_metadata(
@@ -30,21 +31,21 @@ def pack_metadata(
     """
     if not metadata and not own:
         return b"", []
-    path, value = (_FIELD.name,), dict(metadata)
+    path, value = (METADATA.name,), dict(metadata)
     findings = _looked(guard, value)
-    put = dict(guard.decide(_FIELD, value, path, findings))
+    put = dict(guard.decide(METADATA, value, path, findings))
     kept: Any = put.pop(path, value)  # a key that is a secret is masked in a mapping of its own
     return guard.codec.pack({**kept, **(own or {})}, path, substitute=put or None), findings
 
 
 def _looked(guard: Guard, value: dict[str, Any]) -> list[Finding]:
     """Look at each entry alone, which is quicker, and at all of it where there is something."""
-    path = (_FIELD.name,)
-    found = guard.look_around(_FIELD, value)
+    path = (METADATA.name,)
+    found = guard.look_around(METADATA, value)
     for key, part in () if found else value.items():
         # Most texts are those of the step before, by whose bytes they are known.
         packed = guard.codec.pack(part, path) if type(part) is str else None
-        found = guard.look(_FIELD, part, (*path, key), packed)
+        found = guard.look(METADATA, part, (*path, key), packed)
         if found:
             break
-    return guard.look(_FIELD, value, path) if found else []
+    return guard.look(METADATA, value, path) if found else []

@@ -25,13 +25,14 @@ from keepset.adapters.langgraph.verifying_quickly import Looking, Pictures
 from keepset.adapters.moved import LeftOut
 from keepset.backends.driver import drive
 from keepset.codec import Path, format_path
-from keepset.contracts import Contract
+from keepset.contracts import Contract, Field
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.project import project
 from keepset.plan.reads import Found
 from keepset.plan.record import undeclared
 from keepset.plan.rows import LineRow
 from keepset.run.hosted import Stored, Surface
+from keepset.run.metadata import METADATA
 
 _PAGE: Final = 32
 _MISSING: Final = object()
@@ -159,10 +160,11 @@ class Verifying:
             *_pairs("state", expected["channel_values"], got["channel_values"]),
             *_pairs("metadata", metadata_of(said), metadata_of(told)),
         ):
-            path = ("metadata", name) if place == "metadata" else (name,)
             if self._pictures.same(one, other):
                 continue
-            if (where := _unlike(one, other, path, surface)) is not None:
+            own = METADATA if place == "metadata" else None
+            path = (name,) if own is None else (own.name, name)
+            if (where := _unlike(one, other, path, surface, own)) is not None:
                 return Unlike(_told(spot, place, *where))
         parent = known.parent(read.found)
         if parent != stored.header.parent:
@@ -233,7 +235,9 @@ def _pairs(
             yield place, name, expected.get(name, _MISSING), got.get(name, _MISSING)
 
 
-def _unlike(expected: Any, got: Any, path: Path, surface: Surface) -> tuple[Path, str] | None:
+def _unlike(
+    expected: Any, got: Any, path: Path, surface: Surface, own: Field | None = None
+) -> tuple[Path, str] | None:
     """Say where two values differ, once what is secret in the one is withheld as in the other."""
     if expected is _MISSING or got is _MISSING:
         return path, "it is not there" if got is _MISSING else "it is not where it comes from"
@@ -241,7 +245,7 @@ def _unlike(expected: Any, got: Any, path: Path, surface: Surface) -> tuple[Path
     where = difference(expected, got, path, codec)
     if where is None:
         return None
-    spec = surface.contract.fields.get(str(path[0])) or undeclared(str(path[0]))
+    spec = own or surface.contract.fields.get(str(path[0])) or undeclared(str(path[0]))
     findings = surface.guard.look(spec, expected, path)
     put = dict(surface.guard.decide(spec, expected, path, findings))
     if not put:

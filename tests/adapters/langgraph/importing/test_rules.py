@@ -139,3 +139,29 @@ def test_in_strict_mode_its_thread_is_left_out_and_the_place_is_told(path: Path,
 
 BUILDER = builder()
 COMPILED = BUILDER.compile()
+
+
+class Noted(TypedDict, total=False):
+    metadata: Annotated[dict[str, str], ks.Keep(secrets="allow")]
+
+
+def noted() -> Any:
+    made: Any = StateGraph(Noted)
+    made.add_node("note", lambda _: {"metadata": {"allowed": KEY}})
+    made.add_edge(START, "note")
+    return made
+
+
+def test_a_field_called_metadata_has_no_say_in_what_is_masked_in_the_metadata(
+    tmp_path: Path, url: str
+) -> None:
+    place = tmp_path / "old.sqlite"
+    with stores.on_sqlite(place) as saver:
+        said = {**T, "metadata": {"note": f"with {KEY}"}}
+        noted().compile(checkpointer=saver).invoke({"metadata": {}}, said)
+    how: dict[str, Any] = {"graph": f"{MODULE}:noted", "metadata_keys": ("note",)}
+    assert outcomes(taken(place, url, **how)) == {"t": "taken"}
+    with KeepsetSaver(url) as saver:
+        (newest, *_) = saver.list(T)
+    assert newest.checkpoint["channel_values"]["metadata"] == {"allowed": KEY}
+    assert KEY not in repr(newest.metadata)
