@@ -13,7 +13,8 @@ import pytest
 
 import keepset as ks
 from keepset.adapters.moved import Moved
-from keepset.adapters.openai_agents.session import Session
+from keepset.adapters.openai_agents.session import Session, SessionRun
+from keepset.backends.driver import drive
 from keepset.cli.moving.sources import Asked, importing
 from tests.adapters.landed import held
 
@@ -101,6 +102,28 @@ def test_a_session_is_a_run_with_a_checkpoint_for_each_item_at_its_own_time(
         assert first.run.contract.name == "openai-agents/session"
         assert [first.checkpoints, len(list(steps))] == [4, 4]
         assert store.verify().problems == ()
+
+
+def test_states_that_have_their_items_in_common_are_those_that_are_stored(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    with ks.open(url) as store:
+        run, backend = SessionRun(store.services, "b/1"), store.services.backend
+        found = drive(run.reader.look(), backend)
+        assert found.run is not None
+        ((line, headers),) = drive(run.reader.headers_of(found, ""), backend)
+        apart, common = (
+            [
+                one.values if one else {}
+                for one in drive(run.reader.several(found.run, line, headers, by), backend)
+            ]
+            for by in (run.surface, run.looking())
+        )
+    assert apart == common
+    assert [len(values["items"]) for values in common] == [*range(100, 0, -1)]
+    assert common[0]["items"][0] is common[50]["items"][0]
+    assert common[0]["items"] is not common[50]["items"]
 
 
 def test_a_secret_in_a_session_is_masked_and_counted(path: Path, url: str) -> None:

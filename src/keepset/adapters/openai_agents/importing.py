@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from keepset.adapters.landing import Replaced, aside_of, land, remove, to_be_replaced
+from keepset.adapters.masked import withheld
 from keepset.adapters.moved import LeftOut, Moved, Outcome
 from keepset.adapters.openai_agents.rows import ItemRow, SessionRows
 from keepset.adapters.openai_agents.session import ITEMS, NAME, SessionRun, path_of
 from keepset.backends.driver import drive
-from keepset.codec import format_path
 from keepset.errors import (
     ConflictError,
     KeepsetError,
@@ -21,7 +20,6 @@ from keepset.errors import (
     StoreError,
     UsageError,
 )
-from keepset.plan.guard import Mode
 from keepset.plan.reads import ASIDE, Found
 from keepset.plan.rows import LineRow, StepRow
 from keepset.readers.databases.port import Database
@@ -198,10 +196,11 @@ class SessionImporter:
         if line is None or [row.checkpoint for row in headers] != attempt.names[::-1]:
             return False
         expected = [self._as_stored(run, item, at) for at, item in enumerate(attempt.items)]
+        surface = run.looking()
         for begin in range(0, len(headers), _PAGE):
             rows = headers[begin : begin + _PAGE]
             assert found.run is not None  # noqa: S101 - it has headers
-            flow = run.reader.several(found.run, line, rows, run.surface)
+            flow = run.reader.several(found.run, line, rows, surface)
             for at, one in enumerate(drive(flow, self._services.backend), begin):
                 items = _items(one)
                 count = len(expected) - at
@@ -272,13 +271,7 @@ class SessionImporter:
             place += 1
 
     def _moved(self, attempt: _Attempt, outcome: Outcome, why: str = "", hint: str = "") -> Moved:
-        counts: Counter[tuple[str, str]] = Counter()
-        report = attempt.run.report
-        if outcome is Outcome.TAKEN and self._services.mode is not Mode.OBSERVE:
-            for finding, times in zip(report.findings(), report.counts(), strict=True):
-                if finding.kind.startswith("secret."):
-                    place = tuple("*" if isinstance(one, int) else one for one in finding.path)
-                    counts[finding.kind, format_path(place)] += times
+        report, mode = attempt.run.report, self._services.mode
         return Moved(
             attempt.session,
             outcome,
@@ -288,7 +281,7 @@ class SessionImporter:
             hint,
             tuple(attempt.left),
             attempt.more,
-            counts,
+            withheld(report, mode) if outcome is Outcome.TAKEN else {},
         )
 
 

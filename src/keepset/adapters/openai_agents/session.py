@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final, TypedDict
 
-from keepset.codec import Codec, format_path
+from keepset.codec import GLOBAL, Codec, format_path
 from keepset.contracts import Keep, contract, contract_of
 from keepset.plan.guard import Guard
 from keepset.plan.record import Header
@@ -71,6 +72,24 @@ class SessionRun:
         header = Header(name, STEP, Status.DONE.value, at, b"")
         step = HostStep("", parent, header, {ITEMS: list(items)}, follows=False)
         return self._writer.append(step, self.surface)
+
+    def looking(self) -> Surface:
+        """Give what its states are read with by one who changes none of them.
+
+        They have their items in common: copies for each state would take longer than all else.
+        """
+        codec = _Looking(GLOBAL.with_types(self.surface.contract.classes))
+        return replace(self.surface, guard=replace(self.surface.guard, codec=codec))
+
+
+class _Looking(Codec):
+    """Copies the list of items, and no item: each step adds one, and changes none."""
+
+    __slots__ = ()
+
+    def copy(self, value: Any) -> Any:
+        """Copy a list, and nothing in it."""
+        return [*value] if type(value) is list else super().copy(value)
 
 
 def path_of(place: int) -> str:
