@@ -12,7 +12,7 @@ import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.rows import dict_row
 
-from keepset.adapters.langgraph.exporting_sqlite import scratch, tried
+from keepset.adapters.langgraph.exporting_sqlite import scratch
 from keepset.adapters.langgraph.exporting_targets import Measured, Turn, Unfit, translated
 from keepset.codec import Path
 from keepset.errors import StoreError
@@ -78,16 +78,17 @@ class PostgresTrial:
         connection.execute(_NOT_FOR_LONG)
         there = connection.execute(_IS_THERE).fetchone()["there"]
         self._saver = PostgresSaver(connection, serde=serde) if there else None
-        self._scratch = scratch(serde)
+        self._serde = serde
 
     @contextmanager
     def turn(self, thread: str) -> Iterator[Turn]:
         """Try one thread."""
-        with translated((psycopg.Error, UnicodeEncodeError), _meaning), tried(self._scratch):
+        mapped = translated((psycopg.Error, UnicodeEncodeError), _meaning)
+        with mapped, scratch(self._serde) as saver:
             there = 0
             if self._saver is not None:
                 there = self._connection.execute(_COUNT, (thread,)).fetchone()["n"]
-            wary: Any = _Wary(self._scratch)
+            wary: Any = _Wary(saver)
             yield Turn(there, self._saver, wary)
 
     def unfit(self, value: Any, path: Path) -> tuple[Path, str] | None:

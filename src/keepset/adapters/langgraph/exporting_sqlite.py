@@ -21,6 +21,12 @@ _OURS: Final = 0x6B736574
 _BESIDE: Final = ("-wal", "-shm", "-journal", ".key")
 _COUNT: Final = "select count(*) from checkpoints where thread_id = ?"
 _IS_THERE: Final = "select 1 from sqlite_master where name = 'checkpoints'"
+_COLUMNS: Final = "select name from pragma_table_info(?)"
+_SPOT: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id", "type"})
+_NEEDED: Final = {
+    "checkpoints": _SPOT | {"parent_checkpoint_id", "checkpoint", "metadata"},
+    "writes": _SPOT | {"task_id", "idx", "channel", "value"},
+}
 _HAS_PATHS: Final = "select 1 from pragma_table_info('writes') where name = 'task_path'"
 
 
@@ -69,21 +75,23 @@ class SqliteTrial:
     def __init__(self, connection: sqlite3.Connection | None, serde: Measured) -> None:
         """Take a connection that reads; None where there is no file, or none with threads."""
         self._connection = connection
+        self._serde = serde
         self._reading = None
+        if connection is not None:
+            _require_tables(connection)
         if connection is not None and connection.execute(_IS_THERE).fetchone():
             self._reading = _Held(connection, serde=serde)
             self._reading.is_setup = True
             self._reading._has_task_path = bool(connection.execute(_HAS_PATHS).fetchone())  # noqa: SLF001 - set up by hand
-        self.scratch = scratch(serde)
 
     @contextmanager
     def turn(self, thread: str) -> Iterator[Turn]:
         """Try one thread."""
-        with translated(sqlite3.Error, _meaning), tried(self.scratch):
+        with translated(sqlite3.Error, _meaning), scratch(self._serde) as saver:
             there = 0
             if self._connection is not None and self._reading is not None:
                 there = _count(self._connection, thread)
-            yield Turn(there, self._reading, self.scratch)
+            yield Turn(there, self._reading, saver)
 
     def unfit(self, value: Any, path: Path) -> tuple[Path, str] | None:
         """SQLite takes all bytes."""
@@ -91,21 +99,29 @@ class SqliteTrial:
         return None
 
 
-def scratch(serde: Measured) -> SqliteSaver:
-    """Give a saver on a database in memory."""
-    saver = _Held(sqlite3.connect(":memory:", isolation_level=None), serde=serde)
-    saver.setup()
-    return saver
-
-
 @contextmanager
-def tried(saver: SqliteSaver) -> Iterator[None]:
-    """Undo what a saver in memory takes."""
-    saver.conn.execute("begin")
-    try:
-        yield
-    finally:
-        saver.conn.execute("rollback")
+def _require_tables(connection: sqlite3.Connection) -> None:
+    """Refuse tables of those names that are none of LangGraph's, as they would refuse the rows.
+
+    Raises:
+        StoreError: ``export.target``.
+    """
+    for table, needed in _NEEDED.items():
+        columns = {name for (name,) in connection.execute(_COLUMNS, (table,))}
+        if columns and not columns >= needed:
+            raise StoreError(
+                f"the target refuses: its table {table} is none of LangGraph's",
+                code="export.target",
+                hint="Name another file: this one is of another tool, or of a release before 0.2.",
+            )
+
+
+def scratch(serde: Measured) -> Iterator[SqliteSaver]:
+    """Give a saver on a database in memory, of which nothing is left."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        saver = _Held(connection, serde=serde)
+        saver.setup()
+        yield saver
 
 
 @contextmanager

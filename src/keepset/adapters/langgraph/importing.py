@@ -16,12 +16,13 @@ from keepset.adapters.langgraph.binding import GraphBinding
 from keepset.adapters.langgraph.elsewhere import Conversion
 from keepset.adapters.langgraph.importing_rows import Rows, Spot
 from keepset.adapters.langgraph.importing_source import ENCRYPTED
-from keepset.adapters.langgraph.importing_taking import Attempt, Origin, Taking, withheld
+from keepset.adapters.langgraph.importing_taking import Attempt, Origin, Taking
 from keepset.adapters.langgraph.options import metadata_names, named_types
 from keepset.adapters.langgraph.threads import Threads, registry
 from keepset.adapters.langgraph.types import host_classes, host_types
 from keepset.adapters.langgraph.verifying import Unlike, Verifying
 from keepset.adapters.langgraph.vetting import NO_CLASS, Allowed
+from keepset.adapters.masked import withheld
 from keepset.adapters.moved import LeftOut, Moved, Outcome
 from keepset.backends.driver import drive
 from keepset.errors import (

@@ -5,8 +5,8 @@ Whoever looks meanwhile, or after a crash, sees the thread whole or not at all.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -23,9 +23,7 @@ from keepset.adapters.langgraph.vetting import MOST, Allowed
 from keepset.adapters.moved import LeftOut
 from keepset.backends.driver import drive
 from keepset.codec import format_path
-from keepset.plan.guard import SECRET_TYPE, Mode
 from keepset.run.hosted import HostStep, Surface
-from keepset.run.reporting import Report
 from keepset.verdict.status import Status
 
 _OLDER: Final = "a checkpoint is older than its parent, by their ids: clocks were out of step"
@@ -208,17 +206,6 @@ def batches(origin: Origin, threads: Threads, read: Read, surface: Surface) -> I
         if threads.binding is not None:
             given = threads.binding.outgoing(namespace, written)
         yield batch_of(task, given, read.paths.get(task, ""))
-
-
-def withheld(report: Report, mode: Mode) -> Mapping[tuple[str, str], int]:
-    """Count the secrets that are not in what was stored, by kind and place."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for finding, times in zip(report.findings(), report.counts(), strict=True):
-        secret = finding.kind == SECRET_TYPE or finding.kind.startswith("secret.")
-        if secret and (mode is not Mode.OBSERVE or finding.kind == SECRET_TYPE):
-            place = tuple("*" if isinstance(one, int) else one for one in finding.path)
-            counts[finding.kind, format_path(place)] += times
-    return counts
 
 
 def _goes_on(found: CheckpointTuple) -> bool:
