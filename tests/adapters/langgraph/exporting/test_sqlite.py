@@ -154,6 +154,26 @@ def test_what_lies_beside_a_store_is_no_place_to_export_to(
     assert _counts(url, tmp_path / "new.sqlite") == {"taken": 1}
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        "table checkpoints (thread_id text)",
+        "table writes (a)",
+        "view checkpoints as select 1 as thread_id",
+    ],
+)
+def test_a_dry_run_refuses_the_tables_that_would_refuse_the_rows(
+    url: str, target: Path, table: str
+) -> None:
+    put(url, "t", {"text": "a"})
+    with sqlite3.connect(target) as db:
+        db.execute(f"create {table}")
+    db.close()
+    for options in ((), ("--apply",)):
+        said = say("export", url, "--to", target, "--json", *options)
+        assert (said.code, said.error()["code"]) == (11, "export.target")
+
+
 def test_a_pipe_is_no_place_to_export_to_and_nobody_waits_for_it(url: str, tmp_path: Path) -> None:
     put(url, "t", {"text": "a"})
     for name, options in (("a.sqlite", ()), ("a.jsonl", ("--replace",))):
