@@ -99,7 +99,6 @@ class SqliteTrial:
         return None
 
 
-@contextmanager
 def _require_tables(connection: sqlite3.Connection) -> None:
     """Refuse tables of those names that are none of LangGraph's, as they would refuse the rows.
 
@@ -116,6 +115,7 @@ def _require_tables(connection: sqlite3.Connection) -> None:
             )
 
 
+@contextmanager
 def scratch(serde: Measured) -> Iterator[SqliteSaver]:
     """Give a saver on a database in memory, of which nothing is left."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
