@@ -23,7 +23,7 @@ are what a store keeps free."""
 BYTES_PER_SEGMENT = 256 << 10
 """Steps are packed earlier where their differences take more than this."""
 
-BYTES_AT_A_STOP = 2 << 10
+BYTES_AT_A_STOP = 512
 """Where a run stops, its steps are packed as soon as their differences take more than this: most
 runs have fewer steps than a segment, and are done."""
 

@@ -58,7 +58,7 @@ def test_a_text_that_a_task_wrote_is_not_stored_a_second_time_for_the_write(
     with sqlite3.connect(tmp_path / "runs.db") as database:
         ((count, size),) = database.execute("SELECT count(*), sum(length(value)) FROM write")
     database.close()
-    assert count < STEPS  # two writes a step
+    assert count <= STEPS  # of two writes a step, each of which ends its run here
     assert size < STEPS * len(TEXT) / 2
 
 
