@@ -188,7 +188,7 @@ def add_item(state: dict[str, Any], at: int, value: Any) -> None:
 def edit_draft(state: dict[str, Any], at: int, value: Any) -> None:
     draft = state["draft"] + "some more text to edit "
     cut = at % len(draft)
-    state["draft"] = draft[:cut] + repr(value)[:30].replace(SECRET, "") + draft[cut + at % 7 :]
+    state["draft"] = draft[:cut] + repr(value).replace(SECRET, "")[:30] + draft[cut + at % 7 :]
 
 
 def grow_draft(state: dict[str, Any], at: int, _: Any) -> None:
