@@ -51,6 +51,9 @@ def test_without_apply_nothing_is_written_and_the_line_that_does_it_is_printed(
     said = say("import", path, "--into", tmp_path / "runs.db")
     assert said.code == 0
     assert "2 runs can be taken over, 6 checkpoints" in said.out
+    assert (
+        "all that can be was written to memory, read back and compared, value by value" in said.out
+    )
     assert said.out.splitlines()[-2] == "this was a dry run: nothing was written"
     assert said.out.splitlines()[-1].endswith(
         f"import {path} --into {tmp_path / 'runs.db'} --apply"

@@ -48,6 +48,7 @@ def test_every_checkpoint_of_any_run_is_a_line_with_what_it_holds(url: str, tmp_
     target = tmp_path / "runs.jsonl"
     assert say("export", url, "--to", target).code == 0
     assert not target.exists()
+    assert "compared" not in say("export", url, "--to", target).out
     said = say("export", url, "--to", target, "--apply", "--json")
     assert (said.code, said.result("export")["runs"]["taken"]) == (0, 2), said.out
     lines = _lines(target)

@@ -72,6 +72,7 @@ def test_a_person_reads_which_value_was_in_the_way_and_how_to_go_on(
         "",
         "1 run were taken, 5 checkpoints",
         "1 run were left, 3 checkpoints",
+        "all that can be was written to memory, read back and compared, value by value",
         "2.0 MB read of a.sqlite",
         "this was a dry run: nothing was written",
         "to do it: keepset import --apply",

@@ -103,6 +103,7 @@ def command(store_url: str, place: str, tenant: str, *, as_json: bool, **given: 
         is_applied=given["apply"],
         words=_WORDS if given["apply"] else _WOULD,
         measured="out of",
+        compares=not _is_lines(place),
         tenant=tenant,
         again="" if given["apply"] else shlex.join(_again(store_url, place, tenant, given)),
     )

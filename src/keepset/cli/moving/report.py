@@ -31,6 +31,7 @@ class Told:
         words: What is said of each outcome.
         again: The words of the command line that does it, where it was only tried.
         measured: What the bytes are that are told.
+        compares: Whether what is written is read back and compared.
         tenant: Whose runs they are, where the store that they come from has several.
     """
 
@@ -40,6 +41,7 @@ class Told:
     words: Mapping[Outcome, str]
     again: str = ""
     measured: str = "read of"
+    compares: bool = True
     tenant: str = ""
 
 
@@ -109,6 +111,9 @@ def _totals(tally: Tally, told: Told) -> None:
         if number := tally.outcomes[outcome]:
             points = counted(tally.checkpoints[outcome], "checkpoint")
             output.text(f"{counted(number, 'run')} {told.words[outcome]}, {points}")
+    if tally.outcomes[Outcome.TAKEN] and told.compares:
+        what = "that was written was" if told.is_applied else "that can be was written to memory,"
+        output.text(f"all {what} read back and compared, value by value")
     if tally.size:  # what was only compared is not counted by every tool
         output.text(f"{size(tally.size)} {told.measured} {told.source}")
     if not told.is_applied:
