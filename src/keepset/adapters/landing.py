@@ -86,6 +86,13 @@ def to_be_replaced(services: Services, run: str, found: Found) -> Flow[Replaced]
     return Replaced(seen, heads, tuple(written))
 
 
+def is_another(found: Found, replaced: Replaced | None) -> bool:
+    """Tell whether there is another run by now than the one to be replaced, or was one."""
+    if replaced is None:
+        return bool(found.run or found.deletions)
+    return found.run is None or found.run.incarnation != replaced.seen.incarnation
+
+
 def land(services: Services, aside: str, run: str, replaced: Replaced | None) -> None:
     """Give a run its own name.
 

@@ -175,6 +175,22 @@ def test_a_session_that_goes_on_here_while_another_is_to_take_its_place_loses_no
     assert items(url, "a")[-1] == {"role": "user", "content": "late"}
 
 
+def test_of_two_that_take_a_session_anew_one_is_first_and_the_other_one_compares(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    write(path, "a", ["{}"])
+    first: list[Any] = []
+
+    def meanwhile(_: int) -> None:
+        if not first:
+            first.append("")
+            first[0] = outcomes(taken(path, url, again=True))
+
+    assert outcomes(taken(path, url, again=True, told=meanwhile))["a"] == "there"
+    assert first[0]["a"] == "taken"
+
+
 def test_a_session_whose_items_are_others_is_left_as_it_is(path: Path, url: str) -> None:
     taken(path, url)
     with closing(sqlite3.connect(path)) as database:

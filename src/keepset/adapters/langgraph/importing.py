@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from keepset.adapters.landing import Replaced, land, remove, to_be_replaced
+from keepset.adapters.landing import Replaced, is_another, land, remove, to_be_replaced
 from keepset.adapters.langgraph.binding import GraphBinding
 from keepset.adapters.langgraph.elsewhere import Conversion
 from keepset.adapters.langgraph.importing_rows import Rows, Spot
@@ -184,12 +184,14 @@ class Importer:
         attempt = self._taking.begin(thread, self._origin.rows.spots(thread))
         try:
             moved = self._attempted(attempt, replaced)
-        except (ConflictError, NotFoundError):
+        except (ConflictError, NotFoundError) as error:
             # Another import was first, and has removed what this one had written
-            if replaced is None and self._is_there(thread):
+            if self._is_another(thread, replaced):
                 return self._move(thread)
-            raise
-        if moved.outcome is Outcome.UNREAD and replaced is None and self._is_there(thread):
+            if replaced is None:
+                raise
+            return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
+        if moved.outcome is Outcome.UNREAD and self._is_another(thread, replaced):
             return self._move(thread)
         return moved
 
@@ -206,10 +208,10 @@ class Importer:
             if not landed:
                 remove(self._work.services, attempt.aside.id)
 
-    def _is_there(self, thread: str) -> bool:
-        """Tell whether a thread is here by now, or was."""
+    def _is_another(self, thread: str, replaced: Replaced | None) -> bool:
+        """Tell whether another thread is here by now than the one to be replaced, or was."""
         found = self._look(thread)
-        return found is not None and bool(found.run or found.deletions)
+        return found is not None and is_another(found, replaced)
 
     def _stands_in_the_way(self, attempt: Attempt) -> Moved | None:
         """Say why a thread was not written; None where it was."""
@@ -252,12 +254,7 @@ class Importer:
         """Give what was written its own name; None where that is done."""
         if self._origin.rows.checkpoint(attempt.thread, attempt.spots[-1]) is None:
             return self._moved(attempt, Outcome.LEFT, "it was deleted meanwhile")
-        try:
-            land(self._work.services, attempt.aside.id, attempt.thread, replaced)
-        except (ConflictError, NotFoundError) as error:
-            if replaced is None:
-                raise
-            return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
+        land(self._work.services, attempt.aside.id, attempt.thread, replaced)
         return None
 
     # --- one that is there ------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from keepset.adapters.landing import Replaced, aside_of, land, remove, to_be_replaced
+from keepset.adapters.landing import Replaced, aside_of, is_another, land, remove, to_be_replaced
 from keepset.adapters.masked import withheld
 from keepset.adapters.moved import LeftOut, Moved, Outcome
 from keepset.adapters.openai_agents.rows import ItemRow, SessionRows
@@ -131,20 +131,20 @@ class SessionImporter:
         try:
             moved = self._attempted(attempt, replaced)
         except (ConflictError, NotFoundError) as error:
-            if replaced is not None:
-                return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
             # Another import was first, and has removed what this one had written
-            if self._is_there(session):
+            if self._is_another(session, replaced):
                 return self.move(session)
-            raise
-        if moved.outcome is Outcome.UNREAD and replaced is None and self._is_there(session):
+            if replaced is None:
+                raise
+            return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
+        if moved.outcome is Outcome.UNREAD and self._is_another(session, replaced):
             return self.move(session)
         return moved
 
-    def _is_there(self, session: str) -> bool:
-        """Tell whether a session is here by now, or was."""
+    def _is_another(self, session: str, replaced: Replaced | None) -> bool:
+        """Tell whether another run is here by now than the one to be replaced, or was."""
         found = self._look(session)
-        return found is not None and bool(found.run or found.deletions)
+        return found is not None and is_another(found, replaced)
 
     def _attempted(self, attempt: _Attempt, replaced: Replaced | None) -> Moved:
         landed = False

@@ -180,6 +180,22 @@ def test_the_smallest_difference_of_a_value_is_found_wherever_it_lies(
     assert outcomes(taken(place, url)) == {"t": "there"}
 
 
+def test_of_two_that_take_a_thread_anew_one_is_first_and_the_other_one_compares(
+    path: Path, url: str
+) -> None:
+    taken(path, url)
+    go_on_there(path)
+    first: list[Any] = []
+
+    def meanwhile(_: int) -> None:
+        if not first:
+            first.append("")
+            first[0] = outcomes(taken(path, url, again=True))
+
+    assert outcomes(taken(path, url, again=True, told=meanwhile)) == {"t": "there"}
+    assert first == [{"t": "taken"}]
+
+
 def test_a_thread_that_is_here_and_not_where_it_would_come_from_is_said_to_be_none_there(
     path: Path, url: str
 ) -> None:
