@@ -94,11 +94,11 @@ def test_short_threads_are_held_to_those_of_the_other_savers() -> None:
         as_fleets(Fleet("graph", 2, 3), [one]),
         as_fleets(Fleet("delta", 2, 3), [{**one, "disk_bytes": 14_000}]),
     ]
-    name = "file, short threads of 3 steps: DeltaChannel(100)'s"
+    name = "file, short graphs of 3 steps: DeltaChannel(100)'s"
     assert (_bar(figures, name).measured, _bar(figures, name).met) == (1.4, False)
     figures.fleets[1] = as_fleets(Fleet("delta", 2, 3), [{**one, "disk_bytes": 15_000}])
     assert _bar(figures, name).met is True
-    assert _bar(figures, "file, short threads of 8 steps: DeltaChannel(100)'s").met is None
+    assert _bar(figures, "file, short graphs of 8 steps: DeltaChannel(100)'s").met is None
 
 
 def test_a_step_is_held_to_deltachannel_and_the_saver_alone_to_sqlite() -> None:

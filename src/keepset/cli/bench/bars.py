@@ -179,7 +179,7 @@ def _graph_bytes(figures: Figures) -> Iterator[Bar]:
     for (system, title, _), steps in product(peers, (3, 8)):
         own, other = figures.fleet("graph", steps), figures.fleet(system, steps)
         share = _over(other and other.disk_bytes, own and own.disk_bytes)
-        name = f"file, short threads of {steps} steps: {title}'s"
+        name = f"file, short graphs of {steps} steps: {title}'s"
         yield Bar(name, "x of ours", share, least[system, steps], is_most=False)
     found = figures.documents[0].found if figures.documents else None
     yield Bar("graph, documents under Refetch: excerpts stored", "", found, 0)

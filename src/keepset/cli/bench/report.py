@@ -154,7 +154,7 @@ def _show_walks(figures: Figures) -> None:
 
 
 def _show_fleets(figures: Figures) -> None:
-    headings = ("short threads", "steps", "threads", "KB a thread", "ms a thread")
+    headings = ("short graphs", "steps", "threads", "KB a thread", "ms a thread")
     rows = [
         [
             SYSTEMS[fleet.system].title + ("" if fleet.exact else " (ended with another state)"),
