@@ -61,6 +61,20 @@ def test_without_apply_nothing_is_written_and_the_line_that_does_it_is_printed(
     assert [one.name for one in tmp_path.iterdir()] == ["old.sqlite"]
 
 
+def test_metadata_that_stays_behind_is_named_and_never_its_value(
+    path: Path, tmp_path: Path
+) -> None:
+    with stores.on_sqlite(path) as saver:
+        at = {"configurable": {"thread_id": "three", "user": "ann", "api_key": "sk-planted-in-it"}}
+        outer(saver).invoke({"log": ["in"]}, at)
+    words = ("import", path, "--into", tmp_path / "runs.db")
+    said = say(*words)
+    assert "metadata left behind: api_key, user (--metadata-keys takes it over)" in said.out
+    assert "planted" not in said.out + said.err
+    result = say(*words, "--metadata-keys", "user", "--json").result("import")
+    assert result["metadata"] == ["api_key"]
+
+
 def test_with_apply_all_is_there_and_the_same_again_says_so(path: Path, tmp_path: Path) -> None:
     store = tmp_path / "runs.db"
     first = say("import", path, "--into", store, "--apply", "--json")

@@ -70,6 +70,7 @@ class Moved:
         left: Values of it that cannot be taken, at most so many as are told.
         more: How many such values there are beside those.
         withheld: Secrets that are not in what was written: how often, by kind and place.
+        metadata: Keys of metadata that nobody asked for, so that they stay behind.
     """
 
     run: str
@@ -81,3 +82,4 @@ class Moved:
     left: tuple[LeftOut, ...] = ()
     more: int = 0
     withheld: Mapping[tuple[str, str], int] = field(default_factory=lambda: _NOTHING)
+    metadata: tuple[str, ...] = ()

@@ -308,6 +308,7 @@ class Importer:
             tuple(self._masked(one) for one in attempt.left),
             attempt.more,
             withheld(report, mode) if outcome is Outcome.TAKEN else {},
+            tuple(sorted(map(self._work.services.scanner.text, attempt.unasked))),
         )
 
     def _masked(self, one: LeftOut) -> LeftOut:

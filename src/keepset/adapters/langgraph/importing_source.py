@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import CheckpointTuple
 from keepset.adapters.langgraph.address import config_of
 from keepset.adapters.langgraph.checkpoints import is_sound
 from keepset.adapters.langgraph.importing_rows import CheckpointRow, Rows, Spot, WriteRow
-from keepset.adapters.langgraph.vetting import Allowed, Vetting
+from keepset.adapters.langgraph.vetting import MOST, Allowed, Vetting
 from keepset.codec import Path
 from keepset.readers.decoding import from_json, from_tagged
 from keepset.readers.decoding.entries import raws
@@ -27,6 +27,9 @@ _VALUES: Final = "channel_values"
 _BEFORE_SENDS: Final = 4
 """The version of the layout since which a checkpoint holds itself what nodes are sent."""
 ENCRYPTED: Final = "it is encrypted"
+_COPIED: Final = frozenset({"thread_id", "writes"})
+_COPIED_BEGIN: Final = ("langgraph_", "checkpoint_", "__")
+"""What savers copy into metadata of the run's own address, and what LangGraph once told of it."""
 _PICKLE: Final = "it is a pickle, and none is loaded"
 
 
@@ -74,6 +77,9 @@ class ThreadSource:
         allowed: What may be made of data.
         thread: The thread.
         keys: Keys of the metadata that are of use; others are not looked at.
+
+    Attributes:
+        unasked: Keys of the metadata that others have put there, as far as so many are told.
     """
 
     def __init__(self, rows: Rows, allowed: Allowed, thread: str, keys: Sequence[str]) -> None:
@@ -86,6 +92,7 @@ class ThreadSource:
         self._blobs: dict[str, tuple[str, object, int]] = {}
         self._wrong: list[Wrong] = []
         self._more = 0
+        self.unasked: set[str] = set()
 
     def read(self, spot: Spot) -> Read | None:
         """Read one checkpoint; None where there is none any more."""
@@ -216,6 +223,8 @@ class ThreadSource:
             why = found.why if isinstance(found, Unreadable) else "it is no mapping"
             self._report("metadata", ("metadata",), why)
             return {}
+        if len(self.unasked) < MOST:
+            self.unasked |= {one for one in found if one not in self._keys and not _is_copied(one)}
         made = {
             key: self._of(found[key], ("metadata", key), "metadata")
             for key in self._keys
@@ -240,3 +249,7 @@ _ABSENT: Final = object()
 _EMPTY: Final = {
     "v": 1, "id": "", "ts": "", _VALUES: {}, "channel_versions": {}, "versions_seen": {},
 }  # fmt: skip
+
+
+def _is_copied(key: str) -> bool:
+    return key in _COPIED or key.startswith(_COPIED_BEGIN)

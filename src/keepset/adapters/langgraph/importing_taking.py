@@ -65,6 +65,7 @@ class Attempt:
         more: How many there are beside those.
         broken: Why it cannot be taken over even without single values; empty where it can.
         gone: Whether something of it was gone when it was its turn.
+        unasked: Keys of its metadata that nobody asked for.
     """
 
     thread: str
@@ -75,6 +76,7 @@ class Attempt:
     more: int = 0
     broken: str = ""
     gone: bool = False
+    unasked: set[str] = field(default_factory=set)
 
     def note(self, spot: Spot, wrong: Sequence[Wrong], more: int, *, needed: bool) -> None:
         """List what cannot be taken over of a checkpoint; of what comes again the last is told."""
@@ -143,6 +145,7 @@ class Taking:
                 attempt.gone = True
                 return
             attempt.size += read.size
+            attempt.unasked |= source.unasked
             self._told(attempt.size)
             needed = newest[spot.namespace] == spot.checkpoint and _goes_on(read.found)
             attempt.note(spot, read.wrong, read.more, needed=needed)

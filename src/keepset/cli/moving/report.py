@@ -58,6 +58,7 @@ def as_data(tally: Tally, told: Told) -> dict[str, Any]:
             {"kind": kind, "path": path, "times": times}
             for (kind, path), times in sorted(tally.withheld.items())
         ],
+        "metadata": sorted(tally.metadata),
         "told": [_run(moved) for moved in tally.told],
         "more": tally.more,
     }
@@ -98,7 +99,10 @@ def print_report(tally: Tally, told: Told) -> None:
         output.text(f"and {counted(tally.more, 'run')} more")
     for (kind, path), times in sorted(tally.withheld.items()):
         output.text(f"withheld {counted(times, 'time')}: {output.one_row(path)} ({kind})")
-    if tally.told or tally.withheld:
+    if tally.metadata:
+        keys = ", ".join(output.one_row(key) for key in sorted(tally.metadata))
+        output.text(f"metadata left behind: {keys} (--metadata-keys takes it over)")
+    if tally.told or tally.withheld or tally.metadata:
         output.text()
     _totals(tally, told)
 

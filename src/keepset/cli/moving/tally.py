@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 TOLD: Final = 1_000
 """How many runs are told by themselves; more than that are counted."""
 _PLACES: Final = 1_000
+_KEYS: Final = 50
 
 
 class Tally:
@@ -25,6 +26,7 @@ class Tally:
         checkpoints: How many checkpoints were moved or compared.
         size: Bytes that were read.
         withheld: Secrets that are not in what was written: how often, by kind and place.
+        metadata: Keys of metadata that stayed behind, some at most.
     """
 
     def __init__(self) -> None:
@@ -37,6 +39,7 @@ class Tally:
         self._telling = 0
         self._misses = False
         self.withheld: Counter[tuple[str, str]] = Counter()
+        self.metadata: set[str] = set()
 
     @property
     def runs(self) -> int:
@@ -61,6 +64,8 @@ class Tally:
         for place, times in moved.withheld.items():
             known = place in self.withheld or len(self.withheld) < _PLACES
             self.withheld[place if known else (place[0], "…")] += times
+        if len(self.metadata) < _KEYS:
+            self.metadata |= {*moved.metadata}
         self._misses = self._misses or bool(moved.left)
         is_amiss = moved.outcome not in FINE or bool(moved.left)
         if not is_amiss and not moved.why:
