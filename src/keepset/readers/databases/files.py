@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from keepset.errors import StoreError
+from keepset.readers.databases.folders import private_folder
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEAD: Final = 100  # bytes of the file's own header
@@ -95,13 +95,15 @@ def _seen(path: str, log: str) -> tuple[object, ...]:
 def copied(path: Path) -> Iterator[Path]:
     """Copy a file with its log to a temporary folder of one's own, for as long as it is read.
 
+    What a process that was killed has left of such copies is removed first.
+
     Raises:
         StoreError: ``audit.cannot-read``: it is written all the time, or there is no room.
     """
-    with tempfile.TemporaryDirectory(prefix="keepset-audit-") as folder:
+    with private_folder("keepset-audit-") as folder:
         for _ in range(_TRIES):
             glance = Glance(path)
-            copy = Path(folder) / "copy.sqlite"
+            copy = folder / "copy.sqlite"
             try:
                 _copy(path, copy)
             except OSError as error:
