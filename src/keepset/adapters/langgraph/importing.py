@@ -24,20 +24,12 @@ from keepset.adapters.langgraph.verifying import Unlike, Verifying
 from keepset.adapters.langgraph.vetting import NO_CLASS, Allowed
 from keepset.adapters.masked import withheld
 from keepset.adapters.moved import LeftOut, Moved, Outcome
+from keepset.adapters.taking import Turn, in_turn, moved_or_why
 from keepset.backends.driver import drive
-from keepset.errors import (
-    ConflictError,
-    KeepsetError,
-    NotFoundError,
-    PolicyError,
-    StoreError,
-    UsageError,
-)
-from keepset.plan.reads import ASIDE, Found
+from keepset.plan.reads import Found
 from keepset.readers.databases.port import Database
 from keepset.readers.langgraph.layout import Layout
 from keepset.store import Store
-from keepset.store.opening import check_name
 
 _ENCRYPTED: Final = (
     "A saver with its key can hand it over: KeepsetSaver(store, fallback=…) takes a thread over at "
@@ -54,8 +46,6 @@ _OTHER_RULES: Final = (
 _NO_THREAD: Final = "there is no thread of this id to take over"
 _AGAIN: Final = "Take it over anew with --again."
 _PRUNED: Final = "It was shortened here: --again takes it over anew, with what was removed."
-_SECONDS: Final = "audit."
-"""What the codes of errors begin with that come from the store that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,20 +133,8 @@ class Importer:
         Raises:
             StoreError: The store that it goes to refuses.
         """
-        try:
-            check_name("thread id", thread)
-            if thread.startswith(ASIDE):
-                return Moved(thread, Outcome.LEFT, why="its id begins as keepset's own do")
-            return self._move(thread)
-        except KeepsetError as error:
-            ours = isinstance(error, StoreError) and not error.code.startswith(_SECONDS)
-            if ours or error.code == "role.read-only":
-                raise
-            refused = isinstance(error, PolicyError | UsageError)
-            outcome = Outcome.LEFT if refused else Outcome.UNREAD
-            # Only what is here already was written by names; what comes is made of data
-            hint = _OTHER_RULES if error.code == "decode.unknown-type" else error.hint
-            return Moved(thread, outcome, why=error.message, hint=hint)
+        # Only what is here already was written by names; what comes is made of data
+        return moved_or_why("thread", thread, self._move, _OTHER_RULES)
 
     def _move(self, thread: str) -> Moved:
         found = self._look(thread)
@@ -182,18 +160,16 @@ class Importer:
 
     def _tried(self, thread: str, replaced: Replaced | None) -> Moved:
         attempt = self._taking.begin(thread, self._origin.rows.spots(thread))
-        try:
-            moved = self._attempted(attempt, replaced)
-        except (ConflictError, NotFoundError) as error:
-            # Another import was first, and has removed what this one had written
-            if self._is_another(thread, replaced):
-                return self._move(thread)
-            if replaced is None:
-                raise
-            return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
-        if moved.outcome is Outcome.UNREAD and self._is_another(thread, replaced):
-            return self._move(thread)
-        return moved
+        turn = Turn(
+            lambda: self._is_another(thread, replaced),
+            lambda: self._move(thread),
+            replaces=replaced is not None,
+        )
+        return in_turn(
+            turn,
+            lambda: self._attempted(attempt, replaced),
+            lambda why, hint: self._moved(attempt, Outcome.DIFFERS, why, hint),
+        )
 
     def _attempted(self, attempt: Attempt, replaced: Replaced | None) -> Moved:
         landed = False

@@ -11,22 +11,15 @@ from keepset.adapters.masked import withheld
 from keepset.adapters.moved import LeftOut, Moved, Outcome
 from keepset.adapters.openai_agents.rows import ItemRow, SessionRows
 from keepset.adapters.openai_agents.session import ITEMS, NAME, SessionRun, path_of
+from keepset.adapters.taking import Turn, in_turn, moved_or_why
 from keepset.backends.driver import drive
-from keepset.errors import (
-    ConflictError,
-    KeepsetError,
-    NotFoundError,
-    PolicyError,
-    StoreError,
-    UsageError,
-)
-from keepset.plan.reads import ASIDE, Found
+from keepset.errors import PolicyError
+from keepset.plan.reads import Found
 from keepset.plan.rows import LineRow, StepRow
 from keepset.readers.databases.port import Database
 from keepset.readers.records.part import Host
 from keepset.run.hosted import Stored
 from keepset.store import Store
-from keepset.store.opening import check_name
 
 _PAGE: Final = 32
 _MOST: Final = 20
@@ -101,24 +94,16 @@ class SessionImporter:
         Raises:
             StoreError: The store that it goes to refuses.
         """
-        try:
-            check_name("session id", session)
-            if session.startswith(ASIDE):
-                return Moved(session, Outcome.LEFT, why="its id begins as keepset's own do")
-            found = self._look(session)
-            if found is not None and found.run is not None:
-                return self._compared(session, found)
-            if found is not None and found.deletions:
-                why = "a run of this id was deleted here, and does not come back"
-                return Moved(session, Outcome.LEFT, why=why)
-            return self._take(session, None)
-        except KeepsetError as error:
-            ours = isinstance(error, StoreError) and not error.code.startswith("audit.")
-            if ours or error.code == "role.read-only":
-                raise
-            refused = isinstance(error, PolicyError | UsageError)
-            outcome = Outcome.LEFT if refused else Outcome.UNREAD
-            return Moved(session, outcome, why=error.message, hint=error.hint)
+        return moved_or_why("session", session, self._move)
+
+    def _move(self, session: str) -> Moved:
+        found = self._look(session)
+        if found is not None and found.run is not None:
+            return self._compared(session, found)
+        if found is not None and found.deletions:
+            why = "a run of this id was deleted here, and does not come back"
+            return Moved(session, Outcome.LEFT, why=why)
+        return self._take(session, None)
 
     def _look(self, session: str) -> Found | None:
         if self._target is None:
@@ -128,18 +113,16 @@ class SessionImporter:
     def _take(self, session: str, replaced: Replaced | None) -> Moved:
         aside = aside_of(session)
         attempt = _Attempt(session, SessionRun(self._services, aside), aside)
-        try:
-            moved = self._attempted(attempt, replaced)
-        except (ConflictError, NotFoundError) as error:
-            # Another import was first, and has removed what this one had written
-            if self._is_another(session, replaced):
-                return self.move(session)
-            if replaced is None:
-                raise
-            return self._moved(attempt, Outcome.DIFFERS, error.message, error.hint)
-        if moved.outcome is Outcome.UNREAD and self._is_another(session, replaced):
-            return self.move(session)
-        return moved
+        turn = Turn(
+            lambda: self._is_another(session, replaced),
+            lambda: self._move(session),
+            replaces=replaced is not None,
+        )
+        return in_turn(
+            turn,
+            lambda: self._attempted(attempt, replaced),
+            lambda why, hint: self._moved(attempt, Outcome.DIFFERS, why, hint),
+        )
 
     def _is_another(self, session: str, replaced: Replaced | None) -> bool:
         """Tell whether another run is here by now than the one to be replaced, or was."""

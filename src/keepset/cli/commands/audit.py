@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,8 +25,8 @@ from keepset.cli.app import FINDINGS
 from keepset.cli.audit.amounts import AMOUNT, SAMPLE
 from keepset.cli.audit.contract import require_new, write_contract
 from keepset.cli.audit.page import page
-from keepset.cli.audit.progress import showing
 from keepset.cli.audit.report import print_report
+from keepset.cli.bar import Shown, showing
 from keepset.cli.page import is_page
 from keepset.errors import UsageError
 from keepset.readers import Columns, recognise, table_opener
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from keepset.audit.eyes import Eye
     from keepset.audit.report import Audit
     from keepset.audit.survey import Survey
+    from keepset.audit.tally import Tally
     from keepset.readers.ports import Opener, Reader
 
 EPILOG = """\b
@@ -122,8 +124,8 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
         seed=given["seed"],
     )
     eyes = _eyes(given)
-    with _opener(place, given).open(place) as reader, showing() as progress:
-        around = Around(told=progress.told, eyes=eyes)
+    with _opener(place, given).open(place) as reader, showing("reading") as progress:
+        around = Around(told=partial(_told, progress), eyes=eyes)
         found = _surveyed(reader, place, plan, around, given)
         audit = audited(found)
         if given["measure"] and not found.is_ours:
@@ -132,6 +134,11 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     if audit.has_findings and audit.is_readable:
         return FINDINGS
     return 0 if audit.is_complete else Resume.UNKNOWN
+
+
+def _told(bar: Shown, tally: Tally, planned: int) -> None:
+    bar.expects(planned)
+    bar.told(tally.read, sum(tally.value_bytes.values()))
 
 
 def _require_places(given: dict[str, Any]) -> None:

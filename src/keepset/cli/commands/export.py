@@ -13,9 +13,9 @@ from keepset.adapters.jsonl.writing import writing
 from keepset.adapters.moved import Outcome
 from keepset.cli import output, program
 from keepset.cli.aside import printing_aside
+from keepset.cli.bar import showing
 from keepset.cli.counts import counted
 from keepset.cli.moving.named import classes_named, graph_named
-from keepset.cli.moving.progress import showing
 from keepset.cli.moving.report import Told, as_data, print_report
 from keepset.cli.moving.tally import Tally
 from keepset.cli.options import open_store

@@ -13,8 +13,8 @@ import keepset as ks
 from keepset.adapters.moved import Outcome
 from keepset.cli import output, program
 from keepset.cli.aside import printing_aside
+from keepset.cli.bar import showing
 from keepset.cli.counts import counted
-from keepset.cli.moving.progress import showing
 from keepset.cli.moving.report import Told, as_data, print_report
 from keepset.cli.moving.sources import Asked, importing
 from keepset.cli.moving.tally import Tally
