@@ -106,3 +106,33 @@ def test_a_converted_value_may_hold_other_objects() -> None:
     types.register("m/1", Money, to=lambda m: {"of": (m.cents,)}, back=lambda d: Money(d["of"][0]))
     value = Money(Plain(1))  # type: ignore[arg-type]  # anything that can be stored
     assert Codec(types).unpack(Codec(types).pack([value])) == [value]
+
+
+def test_a_contracts_class_is_read_where_it_was_stored_under_its_qualified_name_alone() -> None:
+    order = _order()
+    bare = TypeRegistry()
+    bare.register(order.__qualname__, order)
+    packed = Codec(bare).pack(order(1))
+    layer = TypeRegistry().with_classes({f"c/{order.__qualname__}": order})
+    assert Codec(layer).unpack(packed) == order(1)
+    assert Codec(layer).unpack(Codec(layer).pack(order(1))) == order(1)
+
+
+def test_a_class_that_goes_by_its_qualified_name_is_read_under_that_of_any_contract() -> None:
+    order = _order()
+    packed = Codec(TypeRegistry().with_classes({f"c/d/{order.__qualname__}": order})).pack(order(1))
+    types = TypeRegistry()
+    types.register(order.__qualname__, order)
+    with pytest.raises(DecodeError, match="which is not registered"):
+        Codec(types).unpack(packed)
+    types.of_any_contract(order)
+    assert Codec(types).unpack(packed) == order(1)
+
+
+def test_what_is_known_by_just_the_name_comes_before_what_may_be_meant() -> None:
+    old, new = _order(), _order()
+    base = TypeRegistry()
+    base.register(old.__qualname__, old)
+    packed = Codec(base).pack(old(1))
+    layer = base.with_classes({f"c/{new.__qualname__}": new})
+    assert type(Codec(layer).unpack(packed)) is old

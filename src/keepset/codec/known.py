@@ -108,7 +108,7 @@ class Known:
         make = self._makers.get(name) if type(name) is str else None
         if make is None:
             entry = self.lookup(name)
-            make = self._makers[entry.name] = reader_of(entry)
+            make = self._makers[name] = reader_of(entry)
         return make(payload)
 
     def _find(self, cls: type) -> Form | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from typing import Any, ClassVar
 
@@ -16,13 +16,15 @@ from keepset.codec.standard import FORMS
 from keepset.errors import UsageError
 
 _LONGEST_NAME = 255
+_ANY = "*/"
+"""Stands for the name of any contract, in front of a qualified name."""
 _BUILTIN = frozenset({type(None), bool, bytes, dict, float, list, object, str})
 
 
 class TypeRegistry:
     """Names of classes, layered: a registry also knows what its parent knows, now and later."""
 
-    __slots__ = ("_by_class", "_by_name", "_parent")
+    __slots__ = ("_by_class", "_by_name", "_meant", "_parent")
     edits: ClassVar[int] = 0
     """Grows whenever any registry changes: what a name stood for before may be another now."""
 
@@ -31,6 +33,7 @@ class TypeRegistry:
         self._parent = parent
         self._by_name: dict[str, Entry] = {}
         self._by_class: dict[type, Entry] = {}
+        self._meant: dict[str, Entry] = {}
 
     def register(
         self,
@@ -71,20 +74,46 @@ class TypeRegistry:
             layer._by_class[cls] = entry
         return layer
 
+    def with_classes(self, types: Mapping[str, type]) -> TypeRegistry:
+        """Give a registry that knows the classes of a contract, by ``<contract>/<qualname>``.
+
+        What was stored under the qualified name alone, before the contract was known, is read too.
+        """
+        layer = self.with_types(types)
+        for entry in layer._by_name.values():  # noqa: SLF001 - a registry like this one
+            layer._meant[entry.cls.__qualname__] = entry  # noqa: SLF001 - the same
+        return layer
+
+    def of_any_contract(self, cls: type) -> None:
+        """Read a class that is known by its qualified name where a contract has named it as well.
+
+        Stored data then say ``<contract>/<qualname>`` for it, whatever the contract is called.
+        """
+        entry = self.of_class(cls)
+        if entry is not None and entry.name == cls.__qualname__:
+            self._meant[f"{_ANY}{entry.name}"] = entry
+
     def of_class(self, cls: type) -> Entry | None:
         """Find what a class is stored as; an explicit registration wins over a layer's name."""
         entry = self._parent.of_class(cls) if self._parent is not None else None
         return entry or self._by_class.get(cls)
 
     def of_name(self, name: str) -> Entry | None:
-        """Find what a stored name stands for."""
+        """Find what a stored name stands for; what is known by just this name comes first."""
+        contract, _, bare = name.rpartition("/")
+        meant = (name, f"{_ANY}{bare}") if contract else (name,)
+        others = (one._meant.get(other) for one in self._layers() for other in meant)  # noqa: SLF001 - registries like this one
+        return self._exact(name) or next(filter(None, others), None)
+
+    def _exact(self, name: str) -> Entry | None:
+        found = (one._by_name.get(name) for one in self._layers())  # noqa: SLF001 - the same
+        return next(filter(None, found), None)
+
+    def _layers(self) -> Iterator[TypeRegistry]:
         registry: TypeRegistry | None = self
         while registry is not None:
-            entry = registry._by_name.get(name)  # noqa: SLF001 - a registry like this one
-            if entry is not None:
-                return entry
+            yield registry
             registry = registry._parent  # noqa: SLF001 - the same
-        return None
 
     def _check(self, name: Any, cls: Any, to: object, back: object) -> None:
         if type(name) is not str or not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
@@ -114,7 +143,7 @@ class TypeRegistry:
         self._check_taken(name, cls)
 
     def _check_taken(self, name: str, cls: type) -> None:
-        there = self.of_name(name)
+        there = self._exact(name)
         if there is not None and there.cls is not cls and not _redefined(there.cls, cls):
             raise UsageError(
                 f"{name} is already the name of {type_name(there.cls)}",

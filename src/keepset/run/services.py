@@ -96,4 +96,4 @@ class Services:
 
 def codec_of(contract: Contract) -> Codec:
     """The codec that knows a contract's classes beside the registered ones."""
-    return Codec(GLOBAL.with_types(contract.classes))
+    return Codec(GLOBAL.with_classes(contract.classes))

@@ -17,6 +17,7 @@ from keepset.adapters.openai_agents.session import Session, SessionRun
 from keepset.backends.driver import drive
 from keepset.cli.moving.sources import Asked, importing
 from tests.adapters.landed import held
+from tests.cli.terminal import say
 
 TABLES = """
 create table agent_sessions (session_id text primary key,
@@ -62,7 +63,7 @@ def url(tmp_path: Path) -> str:
 
 
 def taken(path: Path, url: str, *, apply: bool = True, **how: Any) -> dict[str, Moved]:
-    asked = Asked(None, (), (), how.get("skips", False), how.get("again", False))
+    asked = Asked(skips=how.get("skips", False), again=how.get("again", False))
     mode = how.get("mode", "protect")
     with (
         importing(str(path), asked) as make,
@@ -247,7 +248,7 @@ def test_a_session_that_is_here_and_not_where_it_would_come_from_is_said_to_be_n
         database.execute("delete from agent_messages where session_id = 'a'")
         database.commit()
     with (
-        importing(str(path), Asked(None, (), (), skips=False, again=False)) as make,
+        importing(str(path), Asked()) as make,
         ks.open(url) as to,
     ):
         moved = make(to, to, lambda _: None).move("a")
@@ -264,3 +265,16 @@ def test_an_item_with_a_time_that_no_calendar_has_is_taken_over(
         database.execute("update agent_messages set created_at = ?", (at,))
         database.commit()
     assert outcomes(taken(place, url)) == {"t": "taken"}
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [("--graph", "app:GRAPH"), ("--types", "app:Order"), ("--moved", "old.Order=app:Order"),
+     ("--metadata-keys", "user")],
+)  # fmt: skip
+def test_what_speaks_of_langgraph_threads_alone_is_refused_for_sessions(
+    path: Path, tmp_path: Path, option: str, given: str
+) -> None:
+    said = say("import", path, "--into", tmp_path / "runs.db", option, given, "--json")
+    assert (said.code, said.error()["code"]) == (2, "import.no-threads")
+    assert option in said.error()["hint"]

@@ -76,12 +76,12 @@ def test_the_graph_is_advised_first_and_where_it_does_not_help_the_class(
     assert without.startswith("The graph names no such class: --types MODULE:CLASS does.")
 
 
-def test_a_graph_goes_on_with_what_was_imported_by_it_or_by_types_that_the_saver_is_told(
+def test_a_graph_goes_on_with_what_was_imported_by_it_or_by_types(
     old: Path, tmp_path: Path
 ) -> None:
     named = {"graph": f"{HERE}:build", "types": f"{HERE}:Order"}
-    for option, types in (("graph", {}), ("types", {"Order": Order})):
-        target = tmp_path / f"{option}.db"
+    for option, types in (("graph", {}), ("types", {"Order": Order}), ("types", {})):
+        target = tmp_path / f"{option}{len(types)}.db"
         assert (
             say("import", old, "--into", target, f"--{option}", named[option], "--apply").code == 0
         )
@@ -95,7 +95,9 @@ def test_an_import_by_other_rules_than_the_first_says_to_give_the_same_again(
 ) -> None:
     line = (old, "--into", tmp_path / "new.db")
     assert say("import", *line, "--graph", f"{HERE}:build", "--apply").code == 0
-    assert hint(*line, "--types", f"{HERE}:Order").startswith("It was taken over by other rules:")
+    assert hint(*line).startswith("It was taken over by other rules:")
+    same = say("import", *line, "--types", f"{HERE}:Order", "--json").result("import")
+    assert same["runs"]["there"] == 1
 
 
 def test_a_store_of_keepset_s_own_is_nothing_to_import_and_is_called_so(

@@ -13,7 +13,8 @@ RULES: Final = "Rules are read where the graph is bound: saver.bind(graph)."
 """What is said beside any advice to declare a rule, where the graph is not bound."""
 _READ = (
     "A bound graph names classes itself: ask its graph.checkpointer, or bind the graph that wrote "
-    "it, saver.bind(graph). Else name it as it is stored: KeepsetSaver(url, types={name: cls})."
+    "it, saver.bind(graph). Else name it: KeepsetSaver(url, types=[cls]), or types={name: cls} "
+    "with the name that it is stored under."
 )
 _GAINED = (
     "Give {fields} of class {cls} a default, with which the thread goes on, or finish the thread "

@@ -133,7 +133,7 @@ class GraphBinding:
         """Give a copy of a graph whose channels, nodes and inner graphs are bound."""
         contract, own = self._contracts[namespace], before(graph)
         admission = Admission(contract, own.channels)
-        codec = Codec(self._types.with_types(contract.classes))
+        codec = Codec(self._types.with_classes(contract.classes))
         bound = _copy(graph, own, {"admission": admission, "graphs": self.graphs})
         bound.channels = bound_channels(own.channels, Keeper(contract, codec, admission))
         bound.nodes = {

@@ -8,7 +8,7 @@ takes its own name in one transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from keepset.adapters.landing import Replaced, is_another, land, remove, to_be_replaced
@@ -36,9 +36,13 @@ _ENCRYPTED: Final = (
     "its first write."
 )
 _TYPES: Final = (
-    "Name the graph that wrote it, --graph MODULE:NAME, or a class, --types MODULE:CLASS."
+    "Name the graph that wrote it, --graph MODULE:NAME, or a class, --types MODULE:CLASS. Where it "
+    "lies elsewhere now: --moved OLD.MODULE.CLASS=MODULE:CLASS."
 )
-_MORE_TYPES: Final = "The graph names no such class: --types MODULE:CLASS does."
+_MORE_TYPES: Final = (
+    "The graph names no such class: --types MODULE:CLASS does. Where it lies elsewhere now: "
+    "--moved OLD.MODULE.CLASS=MODULE:CLASS."
+)
 _OTHER_RULES: Final = (
     "It was taken over by other rules: name the graph and the classes as then, or import into a "
     "new store."
@@ -55,6 +59,7 @@ class Options:
     Attributes:
         graph: The compiled graph that wrote them, whose rules apply; None where it is not known.
         types: Classes of the user's that states hold.
+        moved: Those that lay elsewhere when the threads were written, by the names that they had.
         metadata_keys: Keys of the metadata that are taken over beside LangGraph's own.
         skips: Whether a thread is taken over without the values that cannot be.
         again: Whether a thread that has gone on where it comes from is taken over anew.
@@ -62,6 +67,7 @@ class Options:
 
     graph: Any = None
     types: Collection[type] | Mapping[str, type] = ()
+    moved: Mapping[str, type] = field(default_factory=dict)
     metadata_keys: Collection[str] = ()
     skips: bool = False
     again: bool = False
@@ -104,10 +110,15 @@ class Importer:
         self._target: Threads | None = self._work if same else None
         if target is not None and not same:
             self._target = _threads(target, known, options)
-        classes = {*host_classes(), *types.values(), *self._of_graph()}
+        of_graph = set(self._of_graph())
+        for cls in {*options.moved.values()} - of_graph:  # the graph has a name for its own
+            if known.of_class(cls) is None:
+                known.register(cls.__qualname__, cls)
+                known.of_any_contract(cls)
+        classes = {*host_classes(), *types.values(), *options.moved.values(), *of_graph}
         self._origin = Origin(
             Rows(database, layout),
-            Allowed(classes),
+            Allowed(classes, options.moved),
             Conversion(metadata_names(options.metadata_keys)),
             options.skips,
         )

@@ -61,7 +61,7 @@ class GraphTarget:
         self._outputs = frozenset(_outputs(graph)) & self._fields.fields.keys()
         known = registry(host_types(), named_types(types))
         for contract in self._fields.contracts.values():
-            known = known.with_types(contract.classes)
+            known = known.with_classes(contract.classes)
         self.codec = Codec(known)
 
     @property

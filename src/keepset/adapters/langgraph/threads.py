@@ -182,7 +182,7 @@ class Threads:
         return self.binding.contract(namespace) if self.binding else None
 
     def _prepared(self, own: Contract) -> tuple[Contract, Guard, Entering]:
-        codec = Codec(self.types.with_types(own.classes))
+        codec = Codec(self.types.with_classes(own.classes))
         fields = MappingProxyType({**own.fields, **OWN_FIELDS})
         guard = StateGuard(self.services.scanner, codec, self.services.mode, own.fields)
         guard.require_declared(own)
@@ -198,4 +198,5 @@ def registry(base: TypeRegistry, types: Mapping[str, type]) -> TypeRegistry:
     mine = TypeRegistry(base)
     for name, cls in types.items():
         mine.register(name, cls)
+        mine.of_any_contract(cls)
     return mine

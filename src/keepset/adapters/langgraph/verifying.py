@@ -95,7 +95,7 @@ class Verifying:
         own = surface.contract
         codec = self._codecs.get(own)
         if codec is None:
-            codec = self._codecs[own] = Looking(self._threads.types.with_types(own.classes))
+            codec = self._codecs[own] = Looking(self._threads.types.with_classes(own.classes))
         return replace(surface, guard=replace(surface.guard, codec=codec))
 
     def unlike(

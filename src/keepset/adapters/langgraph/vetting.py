@@ -119,9 +119,12 @@ class Allowed:
 
     Args:
         classes: Classes of the host and of the user, beside the standard ones.
+        moved: Classes by the names that they had where they lay before, module and all.
     """
 
-    def __init__(self, classes: Iterable[type]) -> None:
+    def __init__(
+        self, classes: Iterable[type], moved: Mapping[str, type] = MappingProxyType({})
+    ) -> None:
         """Fill the table; nothing is added to it later."""
         self._makers = dict(_STANDARD)
         self._legacy: dict[str, Maker] = {}
@@ -131,6 +134,8 @@ class Allowed:
             self._makers[f"{cls.__module__}.{cls.__qualname__}"] = made
             if cls.__module__.startswith(_LEGACY):
                 self._legacy[cls.__name__] = made
+        for name, cls in moved.items():
+            self._makers[name] = _of_class(cls)
 
     def maker(self, name: str) -> Maker | None:
         """Give what makes a value of a type; None where that may not be made."""

@@ -78,7 +78,7 @@ class SessionRun:
 
         They have their items in common: copies for each state would take longer than all else.
         """
-        codec = _Looking(GLOBAL.with_types(self.surface.contract.classes))
+        codec = _Looking(GLOBAL.with_classes(self.surface.contract.classes))
         return replace(self.surface, guard=replace(self.surface.guard, codec=codec))
 
 

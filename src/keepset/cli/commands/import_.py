@@ -67,6 +67,12 @@ _WOULD: Final = {**_WORDS, Outcome.TAKEN: "can be taken over"}
     help="A class that states hold, and the name it is stored under.",
 )
 @click.option(
+    "--moved",
+    multiple=True,
+    metavar="OLD=MODULE:CLASS",
+    help="A class that lay elsewhere when they were written, by the name that it had there.",
+)
+@click.option(
     "--metadata-keys", multiple=True, metavar="KEY", help="Take this key of the metadata as well."
 )
 @click.option("--skip-values", "skips", is_flag=True, help="Leave out values, and not their runs.")
@@ -81,7 +87,12 @@ def command(place: str, into: str, tenant: str, *, as_json: bool, **given: Any) 
     same command goes on after an interrupt.
     """
     asked = Asked(
-        given["graph"], given["types"], given["metadata_keys"], given["skips"], given["again"]
+        given["graph"],
+        given["types"],
+        given["moved"],
+        given["metadata_keys"],
+        given["skips"],
+        given["again"],
     )
     url = into if "://" in into or into.startswith("sqlite:") else f"{SQLITE}{into}"
     tally = Tally()
@@ -142,6 +153,7 @@ def _again(place: str, into: str, tenant: str, asked: Asked, given: dict[str, An
     for option, values in (
         ("--runs", given["only"]),
         ("--types", asked.types),
+        ("--moved", asked.moved),
         ("--metadata-keys", asked.metadata_keys),
     ):
         for value in values:

@@ -52,12 +52,41 @@ def classes_named(references: tuple[str, ...]) -> dict[str, type]:
     found: dict[str, type] = {}
     for reference in references:
         name, equals, place = reference.partition("=")
-        cls = load(place if equals else reference)
-        if not isinstance(cls, type):
-            raise UsageError(
-                f"{reference} is no class",
-                code="langgraph.types",
-                hint="Name a class: --types app.models:Order, or order/1=app.models:Order.",
-            )
+        cls = _class_at(place if equals else reference)
         found[name if equals else cls.__qualname__] = cls
     return found
+
+
+def classes_moved(references: tuple[str, ...]) -> dict[str, type]:
+    """Import classes that lay elsewhere before, each by the whole name that it had there.
+
+    Args:
+        references: Each ``OLD.MODULE.CLASS=MODULE:CLASS``; a colon before the class is one as well.
+
+    Raises:
+        UsageError: ``langgraph.moved``: one says nothing of the kind; ``langgraph.types``: it is no
+            class; or it cannot be imported.
+    """
+    found: dict[str, type] = {}
+    for reference in references:
+        name, _, place = reference.partition("=")
+        before = name.replace(":", ".")
+        if not place or "." not in before.strip("."):
+            raise UsageError(
+                f"{reference} does not say where a class was and where it is",
+                code="langgraph.moved",
+                hint="Write --moved app.old.Order=app.models:Order, the first as it is reported.",
+            )
+        found[before] = _class_at(place)
+    return found
+
+
+def _class_at(reference: str) -> type:
+    cls = load(reference)
+    if not isinstance(cls, type):
+        raise UsageError(
+            f"{reference} is no class",
+            code="langgraph.types",
+            hint="Name a class: --types app.models:Order, or order/1=app.models:Order.",
+        )
+    return cls

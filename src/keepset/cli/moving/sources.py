@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from keepset.adapters.openai_agents.importing import SessionImporter
 from keepset.audit.ours.opener import is_ours
-from keepset.cli.moving.named import classes_named, graph_named
+from keepset.cli.moving.named import classes_moved, classes_named, graph_named
 from keepset.cli.moving.several import Several
 from keepset.errors import UsageError
 from keepset.readers.langgraph.layout import layout_of
@@ -53,16 +53,28 @@ class Asked:
     Attributes:
         graph: Names the graph that wrote them; None where it is not known.
         types: Name the classes that they hold.
+        moved: Name those that lay elsewhere then.
         metadata_keys: Keys of the metadata that are taken over.
         skips: Whether a run is taken over without the values that cannot be.
         again: Whether a run that has gone on where it comes from is taken over anew.
     """
 
-    graph: str | None
-    types: tuple[str, ...]
-    metadata_keys: tuple[str, ...]
-    skips: bool
-    again: bool
+    graph: str | None = None
+    types: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    metadata_keys: tuple[str, ...] = ()
+    skips: bool = False
+    again: bool = False
+
+    def of_langgraph(self) -> Iterator[str]:
+        """Give the options that speak of LangGraph threads alone."""
+        options = {
+            "--graph": self.graph,
+            "--types": self.types,
+            "--moved": self.moved,
+            "--metadata-keys": self.metadata_keys,
+        }
+        return (option for option, given in options.items() if given)
 
 
 @contextmanager
@@ -70,17 +82,19 @@ def importing(place: str, asked: Asked) -> Iterator[Make]:
     """Open a place, and give what makes an importer for the tools that wrote it.
 
     Raises:
-        UsageError: ``import.unknown-store``, ``import.not-installed``, or what is named is no graph
-            or no class.
+        UsageError: ``import.unknown-store``, ``import.not-installed``, ``import.no-threads``, or
+            what is named is no graph or no class.
         StoreError: The place cannot be read.
     """
     if not is_database(place):
         raise _unknown(place)
     with databases_at(place) as found:
-        every = [maker(one, asked) for one in found for maker in (_threads, _sessions)]
-        makers = [make for make in every if make is not None]
+        every = [(maker(one, asked), maker) for one in found for maker in (_threads, _sessions)]
+        makers = [make for make, _ in every if make is not None]
         if not makers:
             raise _unknown(place)
+        if not any(make is not None and maker is _threads for make, maker in every):
+            _require_no_threads(place, asked)
         yield makers[0] if len(makers) == 1 else lambda *ends: Several([m(*ends) for m in makers])
 
 
@@ -92,6 +106,7 @@ def _threads(database: Database, asked: Asked) -> Make | None:
     options = module.Options(
         graph=None if asked.graph is None else graph_named(asked.graph),
         types=classes_named(asked.types),
+        moved=classes_moved(asked.moved),
         metadata_keys=asked.metadata_keys,
         skips=asked.skips,
         again=asked.again,
@@ -119,6 +134,18 @@ def _langgraph() -> Any:
             code="import.not-installed",
             hint='pip install "keepset[langgraph]"',
         ) from error
+
+
+def _require_no_threads(place: str, asked: Asked) -> None:
+    """Refuse what would mean nothing where only sessions lie."""
+    meaningless = ", ".join(asked.of_langgraph())
+    if meaningless:
+        raise UsageError(
+            f"{shown(place)} holds sessions of the OpenAI Agents SDK, and no LangGraph threads: "
+            f"{meaningless} would mean nothing",
+            code="import.no-threads",
+            hint=f"Leave out {meaningless}: a session's items are taken over as they are.",
+        )
 
 
 def _unknown(place: str) -> UsageError:

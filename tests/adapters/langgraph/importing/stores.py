@@ -176,6 +176,7 @@ def taken(place: str | Path, url: str, *, apply: bool = True, **how: Any) -> dic
     asked = Asked(
         graph=how.get("graph"),
         types=how.get("types", OWN),
+        moved=how.get("moved", ()),
         metadata_keys=how.get("metadata_keys", ()),
         skips=how.get("skips", False),
         again=how.get("again", False),

@@ -201,7 +201,7 @@ def test_a_thread_that_is_here_and_not_where_it_would_come_from_is_said_to_be_no
 ) -> None:
     taken(path, url)
     stores.change(path, "delete from checkpoints")
-    asked = Asked(None, stores.OWN, (), skips=False, again=True)
+    asked = Asked(types=stores.OWN, again=True)
     with opened(str(path), asked) as make, ks.open(url) as store:
         moved = make(store, store, lambda _: None).move("t")
     assert (moved.outcome.value, moved.why) == (
