@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -25,9 +26,11 @@ from keepset.backends.sqlite.failures import (
 from keepset.backends.sqlite.forks import GATE
 from keepset.backends.sqlite.gaps import RawFile
 from keepset.backends.sqlite.jobs import Job, Ticket
+from keepset.backends.sqlite.room import Room
 from keepset.backends.sqlite.statements import Statement
 from keepset.backends.sqlite.waiting import Patience
 from keepset.backends.sqlite.watching import Watch
+from keepset.errors import KeepsetError
 
 MOST = 256
 """How many writes are committed together at most, so that the first does not wait for long."""
@@ -59,6 +62,7 @@ class Writer:
         self._raw = RawFile(place.path) if place.path else None
         self._watch = Watch(place, self._raw)
         self._erasure = Erasure(place, self._raw)
+        self._room = Room(place)
         self._closed = False
         self._begin_anew()
 
@@ -133,7 +137,14 @@ class Writer:
                 cursor = self._connection.execute(statement.sql, statement.parameters)
             except DRIVER_ERRORS:
                 return False
+            if self._room.is_used_up():
+                self._wake()
             return cursor.rowcount == rows
+
+    def _wake(self) -> None:
+        """Let the thread see to the log; where it cannot be had, the next write's turn will do."""
+        with suppress(KeepsetError):
+            self._hand_over(Job(_nothing, erases=False, answer=Ticket(Outcome())))
 
     def submit(self, work: Work, *, erases: bool = False) -> Future[Any]:
         """Hand over a write, which is then done, come what may; see `settle`.
@@ -207,7 +218,7 @@ class Writer:
         with self._turn:
             if jobs:
                 self._perform(jobs)
-            self._erase()
+            self._see_to_the_log()
         self._busy = False
         return None in taken
 
@@ -282,10 +293,12 @@ class Writer:
         ours.__cause__ = error
         return ours
 
-    def _erase(self) -> None:
+    def _see_to_the_log(self) -> None:
         with GATE.mine():
             if self._connection is not None:
                 self._erasure.attempt(self._connection)
+                with suppress(*DRIVER_ERRORS):  # who writes next meets what is in the way
+                    self._room.make(self._connection)
 
     def _finish(self) -> None:
         """Leave no more free pages than are worth it, and close the connection."""
@@ -300,6 +313,10 @@ class Writer:
             connection, self._connection = self._connection, None
             if connection is not None:
                 connection.close()
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    """Work that is done as soon as the thread has it."""
 
 
 def _begin(connection: sqlite3.Connection, patience: Patience) -> bool:
