@@ -152,6 +152,31 @@ def test_a_place_that_holds_no_runs_is_refused_by_name(
     assert not (tmp_path / "runs.db").exists()
 
 
+@pytest.mark.parametrize("applies", [(), ("--apply",)])
+@pytest.mark.parametrize(
+    "refused",
+    [
+        ("missing/runs.db", 11, "store.no-folder"),
+        ("old.sqlite", 11, "store.not-ours"),
+        (".", 11, "store.not-a-file"),
+        ("memory:", 2, "store.memory"),
+        ("sqlite:runs.db", 2, "store.url"),
+        ("postgresql://ann:planted@host/db", 2, "store.url"),
+    ],
+)
+def test_a_target_that_would_refuse_is_refused_by_a_dry_run_as_well(
+    path: Path, tmp_path: Path, refused: tuple[str, int, str], applies: tuple[str, ...]
+) -> None:
+    into, code, name = refused
+    into = into if ":" in into else str(tmp_path / into)
+    before = path.read_bytes()
+    said = say("import", path, "--into", into, *applies, "--json")
+    assert (said.code, said.error()["code"]) == (code, name)
+    assert "planted" not in said.out + said.err
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["old.sqlite"]
+
+
 def test_a_store_of_ours_is_no_place_to_import_from(path: Path, tmp_path: Path) -> None:
     store = tmp_path / "runs.db"
     say("import", path, "--into", store, "--apply")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pytest
 
@@ -80,6 +81,58 @@ def test_a_path_that_cannot_hold_a_store_is_a_coded_error(
 def test_a_url_without_a_file_name_is_not_known(url: str) -> None:
     error = _refusal(url)
     assert (type(error), error.code) == (UsageError, "store.url")
+
+
+@pytest.mark.parametrize("place", ["kept.db", "./kept.db", "deep/kept.db", "no suffix", "a:b.db"])
+def test_the_path_of_a_file_names_its_store_as_a_url_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep").mkdir()
+    for name in (place, Path(place), tmp_path / place, f"sqlite:///{place}"):
+        with ks.open(name) as store:
+            store.run(Note, f"by {type(name).__name__}").save("write", {"text": "hello"})
+    with ks.open(tmp_path / place, role="viewer") as store:
+        assert len(list(store.runs())) == 2
+
+
+def test_an_async_store_and_a_langgraph_saver_take_a_path_as_well(tmp_path: Path) -> None:
+    async def opened() -> None:
+        async with ks.aopen(str(tmp_path / "kept.db")) as store:
+            await (await store.run(Note, "run")).save("write", {"text": "hello"})
+
+    asyncio.run(opened())
+    saver = pytest.importorskip("keepset.langgraph").KeepsetSaver
+    for place in (str(tmp_path / "kept.db"), tmp_path / "kept.db"):
+        with saver(place) as one:
+            assert one.get_tuple({"configurable": {"thread_id": "none"}}) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ("sqlite:kept.db", 'Write "kept.db" or "sqlite:///kept.db".'),
+        ("sqlite://kept.db", 'Write "kept.db" or "sqlite:///kept.db".'),
+        ("file:///var/kept.db", 'Write "/var/kept.db" or "sqlite:////var/kept.db".'),
+        (":memory:", 'Write "memory:" for a store in memory'),
+        ("sqlite:///:memory:", 'Write "memory:" for a store in memory'),
+        ("memory", 'Write "memory:" for a store in memory'),
+        ("memory://", 'Write "memory:" for a store in memory'),
+        ("postgresql://ann:planted@host/db", "Write the path of a file, kept.db"),
+        ("", "Write the path of a file, kept.db"),
+        (b"kept.db", "Write the path of a file, kept.db"),
+        (None, "Write the path of a file, kept.db"),
+    ],
+)
+def test_what_is_neither_a_path_nor_a_known_url_is_told_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: Any, hint: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    error = _refusal(wrong)
+    assert (type(error), error.code) == (UsageError, "store.url")
+    assert error.hint.startswith(hint)
+    assert "planted" not in str(error) + error.hint
+    assert _names(tmp_path) == []
 
 
 @pytest.mark.parametrize("role", ["writer", "viewer"])

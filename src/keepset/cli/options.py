@@ -9,13 +9,12 @@ import click
 
 import keepset as ks
 from keepset.errors import NotFoundError, StoreError, UsageError
+from keepset.store.places import SQLITE, file_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 F = TypeVar("F", bound="Callable[..., Any]")
-
-SQLITE = "sqlite:///"
 
 
 def store_options(*, required: bool = True) -> Callable[[F], F]:
@@ -53,20 +52,29 @@ def url_of(text: str) -> str:
         StoreError: ``store.not-a-file``: it is a folder; ``store.cannot-open``: its path cannot
             be looked at.
     """
-    if text.startswith("memory:"):
+    return f"{SQLITE}{_there(text)}"
+
+
+def path_named(text: str) -> Path:
+    """Give the file of a store that a command is to open, which may not be there yet.
+
+    Raises:
+        UsageError: ``store.memory``, or ``store.url``: no store is called so.
+        StoreError: ``store.not-a-file``: it is a folder; ``store.cannot-open``.
+    """
+    _look_at(Path(text.removeprefix(SQLITE)))
+    path = file_of(text)
+    if path is None:
         raise UsageError(
             "a memory store lives in one process only",
             code="store.memory",
             hint="Name a file, such as sqlite:///runs.db.",
         )
-    # `sqlite:runs.db` is a URL that is not known, and no file of that name.
-    url = text if "://" in text or text.startswith("sqlite:") else f"{SQLITE}{text}"
-    if url.startswith(SQLITE):
-        _look_at(path_of(url))
-    return url
+    return Path(path)
 
 
-def _look_at(path: Path) -> None:
+def _look_at(path: Path) -> bool:
+    """Tell whether a file is there; a folder is none."""
     try:
         there, is_folder = path.exists(), path.is_dir()
     except OSError as error:
@@ -79,19 +87,21 @@ def _look_at(path: Path) -> None:
         raise StoreError(
             f"{path}: it is a folder",
             code="store.not-a-file",
-            hint=f"Name the file in it, such as --store {path / 'runs.db'}.",
+            hint=f"Name the file in it, such as {path / 'runs.db'}.",
         )
-    if not there:
+    return there
+
+
+def _there(text: str) -> Path:
+    """Give the file of a store that is there."""
+    path = path_named(text)
+    if not path.exists():
         raise NotFoundError(
             f"there is no store at {path}",
             code="store.not-found",
             hint="Look at the path; sqlite:///runs.db is relative, sqlite:////var/runs.db is not.",
         )
-
-
-def path_of(url: str) -> Path:
-    """Give the file of a SQLite URL."""
-    return Path(url.removeprefix(SQLITE))
+    return path
 
 
 def open_store(text: str, tenant: str) -> ks.Store:
@@ -101,5 +111,5 @@ def open_store(text: str, tenant: str) -> ks.Store:
 
 def key_file(text: str) -> Path:
     """Give the file that holds the key of a store: it lies beside the database, as named."""
-    path = path_of(url_of(text))
+    path = _there(text)
     return path.with_name(f"{path.name}.key")

@@ -8,11 +8,12 @@ from typing import Any
 
 from keepset.backends.sqlite import Durability
 from keepset.store.opening import Options, Role, open_services
+from keepset.store.places import Place
 from keepset.store.store import AsyncStore, Store
 
 
 def open_store(  # noqa: PLR0913 - each option stands for itself, all but one by keyword
-    url: str,
+    url: Place,
     *,
     tenant: str = "default",
     role: Role = "writer",
@@ -26,8 +27,8 @@ def open_store(  # noqa: PLR0913 - each option stands for itself, all but one by
     """Open a store; close it, or use it in a `with` block.
 
     Args:
-        url: ``sqlite:///relative.db``, ``sqlite:////absolute.db``, or ``memory:``, which is a
-            fresh store each time.
+        url: The path of a file, as it is or as ``sqlite:///relative.db`` and
+            ``sqlite:////absolute.db``; or ``memory:``, which is a fresh store each time.
         tenant: Whose runs these are.
         role: ``writer``, or ``viewer``, which never changes the store and does not create one:
             the file is opened read-only.
@@ -57,7 +58,7 @@ def open_store(  # noqa: PLR0913 - each option stands for itself, all but one by
 class Opening:
     """A store that is being opened: ``store = await ks.aopen(url)``, or ``async with``."""
 
-    def __init__(self, url: str, options: Options) -> None:
+    def __init__(self, url: Place, options: Options) -> None:
         """Remember what to open; nothing is opened yet."""
         self._url = url
         self._options = options
@@ -79,7 +80,7 @@ class Opening:
 
 
 def aopen(  # noqa: PLR0913 - the same
-    url: str,
+    url: Place,
     *,
     tenant: str = "default",
     role: Role = "writer",

@@ -36,10 +36,9 @@ from keepset.providers import (
 from keepset.run.leasing import SECONDS, Leases
 from keepset.run.services import Services
 from keepset.scan import KnownValues, Scanner
+from keepset.store.places import Place, file_of
 
 Role = Literal["writer", "viewer"]
-SQLITE = "sqlite:///"
-MEMORY = "memory:"
 _LONGEST_LEASE = 86_400
 
 
@@ -57,17 +56,17 @@ class Options:
     lease: float = SECONDS
 
 
-def open_services(url: str, options: Options) -> Services:
-    """Open the backend that a URL names and put a store's parts together.
+def open_services(place: Place, options: Options) -> Services:
+    """Open the backend of a place and put a store's parts together.
 
     Raises:
-        UsageError: The URL or an option is not known.
+        UsageError: The place or an option is not known.
         NotFoundError: A viewer's store is not there.
         StoreError: The place refuses, or the key is not the store's.
     """
     _check(options)
     mode = mode_in_force(options.mode)
-    opened = _backend_of(url)
+    opened = _backend_of(place)
     backend, key = opened(options)
     known = KnownValues()
     return Services(
@@ -87,16 +86,10 @@ def open_services(url: str, options: Options) -> Services:
     )
 
 
-def _backend_of(url: object) -> Callable[[Options], tuple[Backend, HashKey | None]]:
-    if url == MEMORY:
+def _backend_of(place: Place) -> Callable[[Options], tuple[Backend, HashKey | None]]:
+    path = file_of(place)
+    if path is None:
         return lambda _: (open_memory(), fresh_key())
-    path = url.removeprefix(SQLITE) if isinstance(url, str) else ""
-    if not path or path == url or path.startswith(":memory:") or not Path(path).name:
-        raise UsageError(
-            "the store URL is not known",
-            code="store.url",
-            hint="Use sqlite:///relative.db, sqlite:////absolute.db or memory:.",
-        )
     return lambda options: _open_file(path, options)
 
 

@@ -13,11 +13,12 @@ from langgraph.graph.state import CompiledStateGraph
 from keepset.adapters.langgraph.saver import KeepsetSaver
 from keepset.errors import UsageError
 from keepset.store import AsyncStore, Store
+from keepset.store.places import Place
 
 
 def compile_graph(
     builder: StateGraph[Any, Any, Any, Any],
-    store: str | Store | AsyncStore | KeepsetSaver,
+    store: Place | Store | AsyncStore | KeepsetSaver,
     *,
     renamed: Mapping[str, str] | None = None,
     on_changed_interrupt: str = "refuse",
@@ -28,7 +29,7 @@ def compile_graph(
 
     Args:
         builder: The graph's builder.
-        store: A URL such as ``sqlite:///runs.db``, an open store, or a saver. What is opened here
+        store: ``sqlite:///runs.db`` or ``runs.db``, an open store, or a saver. What is opened here
             is closed by ``graph.checkpointer.close()``.
         renamed: See `KeepsetSaver.bind`.
         on_changed_interrupt: See `KeepsetSaver.bind`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
@@ -28,6 +29,7 @@ from keepset.run.services import Services
 from keepset.store import AsyncStore, Store, open_store
 from keepset.store.opening import check_name
 from keepset.store.operations import break_lease
+from keepset.store.places import Place
 from keepset.verdict.resume import ResumeReport
 
 T = TypeVar("T")
@@ -43,7 +45,7 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
 
     def __init__(  # noqa: PLR0913 - each is an option that stands alone
         self,
-        store: str | Store | AsyncStore,
+        store: Place | Store | AsyncStore,
         *,
         tenant: str | None = None,
         types: Collection[type] | Mapping[str, type] = (),
@@ -54,7 +56,7 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         """Open a store, or use one that is open.
 
         Args:
-            store: A URL such as ``sqlite:///runs.db`` or ``memory:``, as for `keepset.open`; or a
+            store: ``sqlite:///runs.db``, ``runs.db`` or ``memory:``, as for `keepset.open`; or a
                 store, which stays open when the saver is closed.
             tenant: Whose threads these are; ``default``, or the store's own, without it.
             types: Classes of the user's that states hold, each stored under its qualified name, or
@@ -76,7 +78,7 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         self._keys = metadata_names(metadata_keys)
         known = registry(host_types(), named_types(types))
         elsewhere = None if fallback is None else Fallback(fallback, self._keys)
-        self._owned = isinstance(store, str)
+        self._owned = isinstance(store, str | os.PathLike)
         self._services = _services(store, tenant, mode)
         self._threads = Threads(self._services, known, elsewhere)
 
@@ -363,15 +365,15 @@ class KeepsetSaver(BaseCheckpointSaver[Any]):
         return await adrive(flow, self._services.backend)
 
 
-def _services(store: str | Store | AsyncStore, tenant: str | None, mode: str) -> Services:
-    if isinstance(store, str):
+def _services(store: Place | Store | AsyncStore, tenant: str | None, mode: str) -> Services:
+    if isinstance(store, str | os.PathLike):
         name = "default" if tenant is None else tenant
         return open_store(store, tenant=name, mode=mode).services
     if not isinstance(store, Store | AsyncStore):
         raise UsageError(
             f"{type(store).__name__} is no store",
             code="langgraph.store",
-            hint='Pass a URL such as "sqlite:///runs.db", or what keepset.open gave.',
+            hint='Pass the path of a file, such as "runs.db", or what keepset.open gave.',
         )
     given = store if tenant is None else store.for_tenant(check_name("tenant", tenant))
     return given.services

@@ -11,6 +11,7 @@ import click
 
 import keepset as ks
 from keepset.adapters.moved import Outcome
+from keepset.backends.sqlite import is_to_be_made, locate
 from keepset.cli import output, program
 from keepset.cli.aside import printing_aside
 from keepset.cli.bar import showing
@@ -18,11 +19,13 @@ from keepset.cli.counts import counted
 from keepset.cli.moving.report import Told, as_data, print_report
 from keepset.cli.moving.sources import Asked, importing
 from keepset.cli.moving.tally import Tally
-from keepset.cli.options import SQLITE, path_of
+from keepset.cli.options import path_named
 from keepset.readers.sources import shown
+from keepset.store.places import SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from keepset.cli.moving.sources import Make
 
@@ -94,13 +97,13 @@ def command(place: str, into: str, tenant: str, *, as_json: bool, **given: Any) 
         given["skips"],
         given["again"],
     )
-    url = into if "://" in into or into.startswith("sqlite:") else f"{SQLITE}{into}"
+    target = path_named(into)
     tally = Tally()
     with printing_aside(), _quiet(), importing(place, asked) as make:
-        _run(make, url, tenant, tally, given)
+        _run(make, target, tenant, tally, given)
     told = Told(
         source=shown(place),
-        target=shown(url),
+        target=f"{SQLITE}{target}",
         is_applied=given["applies"],
         words=_WORDS if given["applies"] else _WOULD,
         again="" if given["applies"] else shlex.join(_again(place, into, tenant, asked, given)),
@@ -112,17 +115,17 @@ def command(place: str, into: str, tenant: str, *, as_json: bool, **given: Any) 
     return tally.code()
 
 
-def _run(make: Make, url: str, tenant: str, tally: Tally, given: dict[str, Any]) -> None:
+def _run(make: Make, path: Path, tenant: str, tally: Tally, given: dict[str, Any]) -> None:
     with contextlib.ExitStack() as opened:
         if given["applies"]:
             # A crash may cost the last runs, each of them whole: the same command takes them again
-            store = opened.enter_context(ks.open(url, tenant=tenant, durability="normal"))
+            store = opened.enter_context(ks.open(path, tenant=tenant, durability="normal"))
             _move(make, store, store, tally, given["only"])
             return
-        store = opened.enter_context(ks.open("memory:", tenant=tenant))
         target = None
-        if url.startswith(SQLITE) and path_of(url).exists():
-            target = opened.enter_context(ks.open(url, tenant=tenant, role="viewer"))
+        if not is_to_be_made(locate(path)):  # what would be refused in the end is refused here
+            target = opened.enter_context(ks.open(path, tenant=tenant, role="viewer"))
+        store = opened.enter_context(ks.open("memory:", tenant=tenant))
         _move(make, store, target, tally, given["only"])
 
 
