@@ -14,12 +14,13 @@ from keepset.scan import KnownValues
 from keepset.scan.finding import Finding, Span
 from keepset.scan.formats import PREFIXED
 from keepset.scan.leaves import Leaves
+from keepset.scan.opening import folded, opened
 from keepset.scan.pairs import paired
 from keepset.scan.places import Places
 from keepset.scan.plain import Plain
 from keepset.scan.prefilter import LONG_RUN, prefixed
 from keepset.scan.structures import STRUCTURES, structured
-from keepset.scan.texts import _folded, _opened, matches
+from keepset.scan.texts import matches
 from tests.scan.credentials import CARRIED, KINDS, NAMED, Maker
 from tests.scan.harmless import harmless
 
@@ -55,13 +56,13 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 def everything(text: str) -> set[Span]:
     """What each detector of texts finds, with nothing ruled out before."""
-    opened = _opened(text)
-    folded = _folded(opened)
+    clear = opened(text)
+    small = folded(clear)
     return {
         *KNOWN.spans(text),
-        *prefixed(opened),
-        *structured(opened, folded, STRUCTURES),
-        *paired(opened, folded),
+        *prefixed(clear),
+        *structured(clear, small, STRUCTURES),
+        *paired(clear, small),
     }
 
 

@@ -11,6 +11,8 @@ from typing import Final
 FILE: Final = 4096
 """Bytes below which all of them are looked at as they are."""
 
+WINDOW: Final = 1 << 18
+
 BETWEEN: Final = b"\n\0\n"
 """Stands between what can be read; nothing that is looked for goes across it."""
 
@@ -20,6 +22,7 @@ _KINDS: Final = bytes(
     for byte in range(256)
 )
 _READABLE: Final = re.compile(rb"x{6}[xh]*+")
+_REST: Final = re.compile(rb"[xh]*+")
 """No secret begins with fewer characters of ASCII; what follows may be of any alphabet."""
 
 
@@ -28,7 +31,29 @@ def is_binary(data: bytes) -> bool:
     return len(data) >= FILE and b"\0" in data
 
 
-def readable(data: bytes) -> bytes:
-    """Give what can be read in bytes, piece by piece with `BETWEEN` between them."""
-    runs = _READABLE.finditer(data.translate(_KINDS))
-    return BETWEEN.join([data[run.start() : run.end()] for run in runs])
+def readable(data: bytes, window: int = WINDOW) -> bytes:
+    """Give what can be read in bytes, piece by piece with `BETWEEN` between them.
+
+    Args:
+        data: The bytes.
+        window: How many of them are looked at at once, which takes several times their memory.
+    """
+    out = bytearray()
+    begin, goes_on = 0, False
+    while begin < len(data):
+        part = data[begin : begin + window]
+        kinds = part.translate(_KINDS)
+        at = 0
+        if goes_on:
+            rest = _REST.match(kinds)
+            at = rest.end() if rest else 0
+            out += part[:at]
+        runs = [run.span() for run in _READABLE.finditer(kinds, at)]
+        if runs:
+            out += (BETWEEN if out else b"") + BETWEEN.join([part[i:j] for i, j in runs])
+            at = runs[-1][1]
+        goes_on = at == len(part)
+        begin += len(part)
+        if not goes_on and begin < len(data):
+            begin -= len(kinds) - len(kinds.rstrip(b"x"))  # with these one may begin
+    return bytes(out)

@@ -21,6 +21,7 @@ from keepset.scan.values import plausible
 _WRAPPING: Final = re.compile(
     r"(?i:(?:proxy-)?authorization\s*[:=]\s*)?(?i:bearer|basic|token)?\s*"
 )
+_BLANK: Final = re.compile(r"\s*+")
 
 
 class Entry(NamedTuple):
@@ -110,6 +111,10 @@ class Judge:
             self.findings += self._judge(entry, Promise.NOTHING)
 
     def _add(self, text: str, entry: Entry | tuple[Path, str | int | None]) -> None:
+        if len(text) > TOGETHER:  # not joined with others: that would take its memory once more
+            one = entry if isinstance(entry, Entry) else Entry(text, *entry)
+            self.findings += self._judge(one, Promise.NOTHING)
+            return
         self._texts.append(text)
         self._entries.append(entry)
         self._size += len(text)
@@ -140,7 +145,8 @@ class Judge:
 def covers(text: str, spans: list[Span]) -> bool:
     """Tell whether secrets make up a text, with the wrapping of a URL, header or connection."""
     first, last = spans[0], spans[-1]
-    if len(spans) == 1 and not (text[: first.start] + text[last.end :]).strip():
+    around = (0, first.start), (last.end, len(text))
+    if len(spans) == 1 and all(_BLANK.fullmatch(text, *part) for part in around):
         return True
     if not any(span.carrier for span in spans):
         return False

@@ -25,6 +25,8 @@ SHORTEST: Final = 8
 
 # A value that is part of a marker would be found again in what was masked.
 _MARKERS: Final = "".join(f"[withheld: {kind}]" * 2 for kind in REASONS)
+_AT_ONCE: Final = 1 << 18
+"""Characters whose words are looked through at once; there may be many."""
 _BASE64_EDGE: Final = 2
 _BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
 
@@ -103,10 +105,13 @@ class KnownValues:
         index = self._index
         if not index.plain:
             return False
-        return (
-            next(index.plain_forms.find(text), None) is not None
-            or next(index.encoded_forms.find(long_words(opened)), None) is not None
+        if next(index.plain_forms.find(text), None) is not None:
+            return True
+        longest = max(map(len, index.encoded))
+        parts = (
+            opened[max(0, at - longest) : at + _AT_ONCE] for at in range(0, len(opened), _AT_ONCE)
         )
+        return any(next(index.encoded_forms.find(long_words(part)), None) for part in parts)
 
     def spans(self, text: str) -> Iterator[Span]:
         """Yield every place in a text where a registered value stands; places may overlap."""

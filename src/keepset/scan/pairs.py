@@ -45,14 +45,16 @@ def named(data: bytes) -> bool:
     return any([stem in near for stem in _STEMS])  # noqa: C419 - a generator takes twice the time
 
 
-def paired(text: str, folded: str) -> Iterator[Span]:
+def paired(text: str, folded: str, first: int = 0, until: int | None = None) -> Iterator[Span]:
     """Yield the credentials in a text that stand behind a name that says so.
 
     Args:
         text: The text.
         folded: The same text in lower case, of the same length.
+        first: Where to begin; what stands before it is seen as well.
+        until: Where the last word of such a name begins, at the latest; None for anywhere.
     """
-    for end, begin in _named(folded):
+    for end, begin in _named(folded, first, len(text) if until is None else until):
         promise = credential(_name(text, end))
         if promise is Promise.NOTHING:
             continue
@@ -67,14 +69,14 @@ def paired(text: str, folded: str) -> Iterator[Span]:
             )
 
 
-def _named(folded: str) -> Iterator[tuple[int, int]]:
+def _named(folded: str, first: int, until: int) -> Iterator[tuple[int, int]]:
     """Yield where a name ends and where its value begins.
 
     A search for each word takes less time than one expression for all of them.
     """
     for word in _WORDS:
-        at = folded.find(word)
-        while at >= 0:
+        at = folded.find(word, first)
+        while 0 <= at < until:
             end = at + len(word)
             sign = _SIGN.match(folded, end)
             if sign is not None:

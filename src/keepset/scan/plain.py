@@ -150,6 +150,8 @@ class _Look:
     def _is_harmless(self, text: str) -> bool:
         if len(text) < LEAST:
             return True
+        if len(text) > TOGETHER:  # not joined with others: that would take its memory once more
+            return self._all.is_clean([text])
         self._texts.append(text)
         self._size += len(text)
         begins = text[0] in BEGINS_A_PATH or text[1] == ":"

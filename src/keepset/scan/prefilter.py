@@ -113,7 +113,8 @@ def _by_shortest() -> dict[str, tuple[tuple[str, Prefixed], ...]]:
 
 _RULES: Final = _by_shortest()
 _START: Final = re.compile(r"\b" + tree(_RULES), re.ASCII)
-_START_OF_BYTES: Final = re.compile(_START.pattern.encode())
+_START_OF_BYTES: Final = re.compile(b"[^A-Za-z0-9_](" + tree(_RULES).encode() + b")")
+"""The same with what stands before the word, for which `re` can skip ahead."""
 
 
 def long_words(text: str) -> str:
@@ -128,26 +129,48 @@ def long_runs(data: bytes) -> bytes:
         data: A text in UTF-8. Only spaces of ASCII count, so that nothing is cut too often. Where
             the runs are is looked for in a mask, in which `re` can skip ahead as for a literal.
     """
-    runs = _RUN.finditer(data.translate(_MASK))
-    return b" ".join([data[run.start() : run.end()] for run in runs])
+    return b" ".join([data[begin:end] for begin, end in run_spans(data)])
+
+
+def run_spans(data: bytes) -> list[tuple[int, int]]:
+    """Give where the long runs of a text begin and end; see `long_runs`."""
+    return [run.span() for run in _RUN.finditer(data.translate(_MASK))]
 
 
 def has_prefix(words: bytes) -> bool:
     """Tell whether any prefix starts a word; False means that `prefixed` finds nothing."""
-    return _START_OF_BYTES.search(words) is not None
+    return _START_OF_BYTES.search(b" " + words) is not None
 
 
 def prefixed(text: str) -> Iterator[Span]:
     """Yield the credentials in a text that begin with a known prefix, in order."""
     start = _START.search(text)
     while start is not None:
-        span = _at(text, start.start(), start.group())
+        span = prefixed_at(text, start.start(), start.group())
         if span is not None:
             yield span
         start = _START.search(text, span.end if span else start.end())
 
 
-def _at(text: str, begin: int, shortest: str) -> Span | None:
+def next_prefix(words: bytes, begin: int) -> tuple[int, str] | None:
+    """Give where the next prefix starts a word, and its shortest form; see `prefixed_at`.
+
+    Args:
+        words: Words, with a byte before the first one that belongs to none.
+        begin: Where to begin, from 1 on.
+    """
+    start = _START_OF_BYTES.search(words, begin - 1)
+    return None if start is None else (start.start(1), start.group(1).decode())
+
+
+def prefixed_at(text: str, begin: int, shortest: str) -> Span | None:
+    """Give the credential that begins at a prefix; None where there is none.
+
+    Args:
+        text: The text.
+        begin: Where the prefix stands.
+        shortest: The shortest of the prefixes that stand there.
+    """
     for prefix, rule in _RULES[shortest]:
         if not text.startswith(prefix, begin):
             continue

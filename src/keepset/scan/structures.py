@@ -29,8 +29,9 @@ class Structure:
         pattern: The expression; its group ``s`` is the secret part.
         check: What the match has to pass beside the pattern.
         carrier: Whether a text that is nothing but the match and its wrapping is a secret whole.
-        folded: Whether the literal is looked for without regard to case; it then stands at the
-            start of every match.
+        folded: Whether the literal is looked for without regard to case.
+        begins: Whether the literal stands at the start of every match, which its expression does
+            not tell `re`; it does where `folded`.
         spaced: Whether a match may have spaces in it, or be short; else the literal is looked for
             in long runs only.
     """
@@ -41,6 +42,7 @@ class Structure:
     check: Callable[[re.Match[str]], bool]
     carrier: bool = False
     folded: bool = False
+    begins: bool = False
     spaced: bool = False
 
 
@@ -104,6 +106,7 @@ STRUCTURES: Final = (
         _of(r"(?<![A-Za-z0-9_\-])(?P<s>eyJ[\w-]{8,2048}(?:\.[\w-]{0,8192}+){2,4})"),
         _jwt,
         carrier=True,
+        begins=True,
         spaced=True,
     ),
     Structure(
@@ -218,7 +221,12 @@ STRUCTURES: Final = (
 
 
 _ANYWHERE: Final = tuple((rule.literal.encode(), rule) for rule in STRUCTURES if rule.spaced)
-_IN_RUNS: Final = tuple((rule.literal.encode(), rule) for rule in STRUCTURES if not rule.spaced)
+_IN_RUNS: Final = tuple(
+    (re.sub(rb"\w", b"", rule.literal.encode())[:1], rule.literal.encode(), rule)
+    for rule in STRUCTURES
+    if not rule.spaced
+)
+"""Each with a sign in its literal, which is looked for in a tenth of the time; empty for none."""
 
 
 def suspected(data: bytes, runs: bytes) -> list[Structure]:
@@ -237,7 +245,11 @@ def suspected(data: bytes, runs: bytes) -> list[Structure]:
     ]
     if runs:
         low = runs.lower()
-        found += [one for text, one in _IN_RUNS if text in (low if one.folded else runs)]
+        found += [
+            one
+            for sign, text, one in _IN_RUNS
+            if sign in runs and text in (low if one.folded else runs)
+        ]
     return found
 
 
@@ -250,17 +262,35 @@ def structured(text: str, folded: str, rules: Iterable[Structure]) -> Iterator[S
         rules: The structures.
     """
     for rule in rules:
-        found = _at_literal(rule, text, folded) if rule.folded else rule.pattern.finditer(text)
-        for match in found:
+        for match in candidates(rule, text, folded):
             if rule.check(match):
-                yield Span(match.start("s"), match.end("s"), SECRET_FORMAT, rule.id, rule.carrier)
+                yield as_span(rule, match)
 
 
-def _at_literal(rule: Structure, text: str, folded: str) -> Iterator[re.Match[str]]:
+def as_span(rule: Structure, match: re.Match[str]) -> Span:
+    """Give the part of a match that is the secret."""
+    return Span(match.start("s"), match.end("s"), SECRET_FORMAT, rule.id, rule.carrier)
+
+
+def candidates(rule: Structure, text: str, folded: str, begin: int = 0) -> Iterator[re.Match[str]]:
+    """Yield what has one structure from a position on, in order, whether or not it passes a check.
+
+    Args:
+        rule: The structure.
+        text: The text.
+        folded: The same text in lower case, of the same length.
+        begin: Where to begin; what stands before it is seen as well.
+    """
+    if rule.folded or rule.begins:
+        return _at_literal(rule, text, folded if rule.folded else text, begin)
+    return rule.pattern.finditer(text, begin)
+
+
+def _at_literal(rule: Structure, text: str, sought: str, begin: int) -> Iterator[re.Match[str]]:
     # An expression that ignores case has no literal that `re` could skip ahead to.
-    start = folded.find(rule.literal)
+    start = sought.find(rule.literal, begin)
     while start >= 0:
         match = rule.pattern.match(text, start)
         if match is not None:
             yield match
-        start = folded.find(rule.literal, match.end() if match else start + 1)
+        start = sought.find(rule.literal, match.end() if match else start + 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
@@ -10,15 +9,15 @@ from typing import Final
 
 from keepset.scan.finding import Span
 from keepset.scan.known import KnownValues
+from keepset.scan.opening import folded, opened
 from keepset.scan.pairs import named, paired
 from keepset.scan.prefilter import has_prefix, long_runs, prefixed
 from keepset.scan.reasons import SECRET_FORMAT, SECRET_NAME, SECRET_VALUE
 from keepset.scan.structures import structured, suspected
+from keepset.scan.windows import LONG, windowed
 
-_ESCAPES: Final = re.compile(r"\\[nrt]|%(?:20|22|26|3[ADad])")
 _MOST_PASSES: Final = 6
 _PRIORITY: Final = {SECRET_VALUE: 0, SECRET_FORMAT: 1, SECRET_NAME: 2}
-_SMALL: Final = str.maketrans({chr(65 + i): chr(97 + i) for i in range(26)})
 
 
 def marker(kind: str) -> str:
@@ -42,19 +41,22 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 def matches(text: str, known: KnownValues) -> Iterator[Span]:
     """Yield what each detector finds in a text; parts may overlap."""
-    opened = _opened(text)
-    data = opened.encode("utf-8", "surrogatepass")
+    if len(text) >= LONG:
+        yield from windowed(text, known)
+        return
+    clear = opened(text)
+    data = clear.encode("utf-8", "surrogatepass")
     runs = long_runs(data)
-    if known.find(text, opened):
+    if known.find(text, clear):
         yield from known.spans(text)
     if runs and has_prefix(runs):
-        yield from prefixed(opened)
+        yield from prefixed(clear)
     structures, pairs = suspected(data, runs), named(data)
     if structures or pairs:
-        folded = _folded(opened)
-        yield from structured(opened, folded, structures)
+        small = folded(clear)
+        yield from structured(clear, small, structures)
         if pairs:
-            yield from paired(opened, folded)
+            yield from paired(clear, small)
 
 
 def secrets(text: str, known: KnownValues) -> list[Span]:
@@ -75,19 +77,6 @@ def secrets(text: str, known: KnownValues) -> list[Span]:
             return spans
         spans = _merged([*spans, *map(_back(spans), again)])
     return [Span(0, len(text), spans[0].kind, spans[0].detail)]
-
-
-def _opened(text: str) -> str:
-    """Let what follows an escape begin a word, without moving any character."""
-    if "\\" not in text and "%" not in text:
-        return text
-    return _ESCAPES.sub(lambda match: "  " if match[0][0] == "\\" else f"{match[0][:2]}=", text)
-
-
-def _folded(text: str) -> str:
-    folded = text.lower()
-    # A few letters outside ASCII change their length, and with it every position behind them.
-    return folded if len(folded) == len(text) else text.translate(_SMALL)
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:
