@@ -8,6 +8,7 @@ import ormsgpack
 import pytest
 
 from keepset.scan import KnownValues, Scanner
+from keepset.scan.clean import CleanKeys
 
 TEXT = "the weather of tomorrow is correct horse battery " * 8
 
@@ -117,9 +118,32 @@ def test_a_scanner_keeps_nothing_that_can_be_read() -> None:
     assert len(looks.scanner._clean._digests) == len(looks.scanner._names._digests) == 1
 
 
-def test_a_scanner_says_whether_it_remembers_anything() -> None:
+def test_a_scanner_says_whether_it_remembers_items_of_lists() -> None:
     looks = Looks()
     assert looks.scanner.text("a name of no secret")
-    assert not looks.scanner.remembers
     looks.look({"text": TEXT})
+    assert not looks.scanner.remembers
+    looks.look({"text": TEXT}, at=(7,))
     assert looks.scanner.remembers
+
+
+def test_a_key_is_looked_at_again_once_it_is_a_known_secret() -> None:
+    known = KnownValues()
+    scanner = Scanner(known, ())
+    path = ("field", "correct horse battery")
+    for _ in range(2):
+        assert not scanner.leaves(1, path, name="field", parts=lambda _: None)
+    known.add("correct horse", "env:KEY")
+    for _ in range(2):
+        (found,) = scanner.leaves(1, path, name="field", parts=lambda _: None)
+        assert found.in_key
+
+
+def test_only_short_keys_that_hold_nothing_are_remembered_and_only_some() -> None:
+    keys = CleanKeys(KnownValues())
+    for number in range(10_000):
+        keys.note(f"key-{number}", 0)
+    keys.note("k" * 1000, 0)
+    assert 0 < len(keys._keys) < 10_000
+    assert keys.knows("key-9999")
+    assert not keys.knows("k" * 1000)

@@ -13,7 +13,8 @@ from typing import Final
 from keepset.scan.known import KnownValues
 
 _MOST: Final = 4096
-"""How many digests are kept, of 32 bytes each."""
+"""How many digests are kept, of 32 bytes each, and how many keys."""
+_LONGEST_KEY: Final = 64
 
 
 class Clean:
@@ -58,6 +59,42 @@ class Clean:
         if len(digests) >= _MOST:
             digests = self._digests = {}
         digests[digest] = forms
+
+
+class CleanKeys:
+    """Keys of mappings that held nothing, each with how many forms of secrets were known then.
+
+    The keys of a state are the same in each step. Any thread may use it at any time: an entry is
+    true by itself.
+    """
+
+    __slots__ = ("_keys", "_known")
+
+    def __init__(self, known: KnownValues) -> None:
+        """Remember nothing yet.
+
+        Args:
+            known: Registered secret values; once there are more, all is looked at again.
+        """
+        self._known = known
+        self._keys: dict[str, int] = {}
+
+    @property
+    def forms(self) -> int:
+        """How many forms of secrets are known now."""
+        return len(self._known)
+
+    def knows(self, key: str) -> bool:
+        """Tell whether a key held nothing when as many forms of secrets were known."""
+        return self._keys.get(key) == len(self._known)
+
+    def note(self, key: str, forms: int) -> None:
+        """Remember that a key held nothing when so many forms of secrets were known."""
+        if len(key) > _LONGEST_KEY:
+            return
+        if len(self._keys) >= _MOST:
+            self._keys = {}
+        self._keys[key] = forms
 
 
 class Asked:

@@ -8,7 +8,7 @@ at the value, which takes several times as long and tells what it is and where.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from keepset.scan.finding import Finding, Path
@@ -110,42 +110,40 @@ class _Look:
     def into(self, value: Any, path: Path, depth: int) -> bool:
         """Look at a value; False where there is something to ask about."""
         kind = type(value)
-        if kind is dict:
-            return not value or self._mapping(value, path, depth)
-        if kind is list:
-            return not value or self._list(value, path, depth)
-        return kind is str and self._is_harmless(value)
-
-    def _mapping(self, value: dict[Any, Any], path: Path, depth: int) -> bool:
-        if depth > _DEEPEST or not _TEXT.issuperset(map(type, value)):
+        if kind is str:
+            return self._is_harmless(value)
+        children = self._entries(value, path) if kind is dict else self._items(value)
+        if children is None or depth > _DEEPEST:
             return False
-        responds = self._all.responds(value)
-        if responds is None:
-            return False
-        if responds:
-            own = response(value, path)
-            if own is not None:
-                self.responses.append(own)
-        for key, child in value.items():
+        for element, child in children:
             kind = type(child)
             if kind is str:
-                if not self._is_harmless(child):
+                if len(child) >= LEAST and not self._is_harmless(child):
                     return False
-            elif kind not in _SIMPLE and not self.into(child, (*path, key), depth + 1):
-                return False
-        return self._size <= TOGETHER or self.is_clean()
-
-    def _list(self, value: list[Any], path: Path, depth: int) -> bool:
-        if depth > _DEEPEST:
-            return False
-        if len(value) == PAIR and type(value[0]) is str and credential(value[0]):
-            return False
-        for index, child in enumerate(value):
-            if type(child) not in _SIMPLE and not self.into(child, (*path, index), depth + 1):
+            elif kind not in _SIMPLE and not self.into(child, (*path, element), depth + 1):
                 return False
             if self._size > TOGETHER and not self.is_clean():
                 return False
         return True
+
+    def _entries(self, value: dict[Any, Any], path: Path) -> Iterable[tuple[str, Any]] | None:
+        """Give the entries of a mapping, which may be a response; None where its keys say more."""
+        if not value:
+            return ()
+        responds = self._all.responds(value) if _TEXT.issuperset(map(type, value)) else None
+        if responds:
+            own = response(value, path)
+            if own is not None:
+                self.responses.append(own)
+        return None if responds is None else value.items()
+
+    def _items(self, value: Any) -> Iterable[tuple[int, Any]] | None:
+        """Give the items of a list; None for another value, or if one names a credential."""
+        if type(value) is not list:
+            return None
+        if len(value) == PAIR and type(value[0]) is str and credential(value[0]):
+            return None
+        return enumerate(value)
 
     def _is_harmless(self, text: str) -> bool:
         if len(text) < LEAST:

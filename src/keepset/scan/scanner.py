@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from keepset.scan.below import name_above
 from keepset.scan.beside import beside_ids
-from keepset.scan.clean import Asked, Clean
+from keepset.scan.clean import Asked, Clean, CleanKeys
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
 from keepset.scan.labels import PAIR, labelled
@@ -49,7 +49,9 @@ class Scanner:
         self._plain = Plain(known, self._places)
         self._clean = Clean(known, made_paths)
         self._names = Clean(known, made_paths)
+        self._keys = CleanKeys(known)
         self._made = made_paths
+        self._items = False
 
     def leaves(
         self, value: object, path: Path, *, name: str, parts: Parts, packed: bytes | None = None
@@ -73,6 +75,7 @@ class Scanner:
         if found or type(value) in _NUMBERS or (type(value) in _CONTAINERS and not value):
             return found
         if packed is not None:
+            self._items = self._items or type(path[-1]) is int
             asked = self._asked(path, name, packed)
             if asked.clean:
                 return []
@@ -89,8 +92,8 @@ class Scanner:
 
     @property
     def remembers(self) -> bool:
-        """Whether there is a value that `leaves` would know again by its packed bytes."""
-        return not self._clean.empty
+        """Whether an item of a list was looked at that may be known again by its packed bytes."""
+        return self._items
 
     def is_clean(self, path: Path, *, name: str, packed: bytes) -> bool:
         """Tell whether `leaves` has lately looked at a value of these bytes and found nothing."""
@@ -128,7 +131,7 @@ class Scanner:
             A value that stands beside the name of a credential (``secret.name``, at the value's
             own path), and a value that is a model response as a whole (``response.object``).
         """
-        if self._in_path(path) or (type(value) is list and len(value) != PAIR):
+        if (type(value) is list and len(value) != PAIR) or self._in_path(path):
             return []
         found = []
         beside = labelled(value, path, parts)
@@ -164,9 +167,18 @@ class Scanner:
     def _in_path(self, path: Path) -> list[Finding]:
         for position, element in enumerate(path):
             if position and isinstance(element, str) and len(element) >= SHORTEST:
-                spans = self._secrets(element)
+                spans = self._in_key(element)
                 if spans:
                     above, kind = path[:position], spans[0].kind
                     said = advice(kind, above, in_key=True)
                     return [Finding(kind, above, spans[0].detail, said, in_key=True)]
         return []
+
+    def _in_key(self, key: str) -> list[Span]:
+        if self._keys.knows(key):
+            return []
+        forms = self._keys.forms
+        spans = secrets(key, self._known)
+        if not spans:
+            self._keys.note(key, forms)
+        return spans
