@@ -18,7 +18,7 @@ EXPRESSIONS: list[re.Pattern[str]] = [
         one
         for module in (pairs, texts)
         for one in vars(module).values()
-        if isinstance(one, re.Pattern)
+        if isinstance(one, re.Pattern) and isinstance(one.pattern, str)
     ),
     values._PLACEHOLDER,
 ]

@@ -23,13 +23,13 @@ _FEW: Final = 12
 LONG_WORD: Final = 10
 """No encoded value is shorter than this many characters in a row."""
 
-LONG_RUN: Final = 15
+LONG_RUN: Final = 14
 """No format with a prefix, and no structure but those that are looked for everywhere, is shorter
 than this many characters in a row."""
 
 _SPACES: Final = b" \t\n\r\x0b\x0c\0"
 _MASK: Final = bytes(ord(" ") if byte in _SPACES else ord("x") for byte in range(256))
-_RUN: Final = re.compile(b"x" * LONG_RUN + b"x*+")
+_RUN: Final = b"x" * LONG_RUN
 
 
 def tree(words: Iterable[str]) -> str:
@@ -127,14 +127,22 @@ def long_runs(data: bytes) -> bytes:
 
     Args:
         data: A text in UTF-8. Only spaces of ASCII count, so that nothing is cut too often. Where
-            the runs are is looked for in a mask, in which `re` can skip ahead as for a literal.
+            the runs are is looked for in a mask, in which a search skips what is too short.
     """
     return b" ".join([data[begin:end] for begin, end in run_spans(data)])
 
 
 def run_spans(data: bytes) -> list[tuple[int, int]]:
     """Give where the long runs of a text begin and end; see `long_runs`."""
-    return [run.span() for run in _RUN.finditer(data.translate(_MASK))]
+    mask, spans = data.translate(_MASK), []
+    begin = mask.find(_RUN)
+    while begin >= 0:
+        end = mask.find(b" ", begin)
+        if end < 0:
+            end = len(mask)
+        spans.append((begin, end))
+        begin = mask.find(_RUN, end)
+    return spans
 
 
 def has_prefix(words: bytes) -> bool:

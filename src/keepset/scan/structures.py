@@ -34,6 +34,8 @@ class Structure:
             not tell `re`; it does where `folded`.
         spaced: Whether a match may have spaces in it, or be short; else the literal is looked for
             in long runs only.
+        sign: A character that every match holds and prose rarely does; by default one of those
+            of the literal.
     """
 
     id: str
@@ -44,6 +46,13 @@ class Structure:
     folded: bool = False
     begins: bool = False
     spaced: bool = False
+    sign: str = ""
+
+    @property
+    def asked_first(self) -> bytes:
+        """What is looked for before the literal, in a tenth of the time; empty for nothing."""
+        own = self.literal[-1] if self.spaced else re.sub(r"\w", "", self.literal)[:1]
+        return (self.sign or ("" if self.folded else own)).encode()
 
 
 def _real(match: re.Match[str]) -> bool:
@@ -103,11 +112,12 @@ STRUCTURES: Final = (
     Structure(
         "jwt",
         "eyJ",
-        _of(r"(?<![A-Za-z0-9_\-])(?P<s>eyJ[\w-]{8,2048}(?:\.[\w-]{0,8192}+){2,4})"),
+        # The shortest header that names an algorithm has twelve characters.
+        _of(r"(?<![A-Za-z0-9_\-])(?P<s>eyJ[\w-]{9,2048}(?:\.[\w-]{0,8192}+){2,4})"),
         _jwt,
         carrier=True,
         begins=True,
-        spaced=True,
+        sign=".",
     ),
     Structure(
         "url.password",
@@ -116,6 +126,7 @@ STRUCTURES: Final = (
         _password,
         carrier=True,
         spaced=True,
+        sign="@",
     ),
     Structure(
         "azure.storage-key",
@@ -124,6 +135,7 @@ STRUCTURES: Final = (
         _real,
         carrier=True,
         folded=True,
+        sign="=",
     ),
     Structure(
         "azure.shared-access-key",
@@ -132,6 +144,7 @@ STRUCTURES: Final = (
         _real,
         carrier=True,
         folded=True,
+        sign="=",
     ),
     Structure(
         "azure.sas-signature",
@@ -220,36 +233,28 @@ STRUCTURES: Final = (
 """All structures, in the order in which they are tried."""
 
 
-_ANYWHERE: Final = tuple((rule.literal.encode(), rule) for rule in STRUCTURES if rule.spaced)
+_ANYWHERE: Final = tuple(
+    (rule.asked_first, rule.literal.lower().encode(), rule) for rule in STRUCTURES if rule.spaced
+)
 _IN_RUNS: Final = tuple(
-    (re.sub(rb"\w", b"", rule.literal.encode())[:1], rule.literal.encode(), rule)
+    (rule.asked_first, rule.literal.lower().encode(), rule)
     for rule in STRUCTURES
     if not rule.spaced
 )
-"""Each with a sign in its literal, which is looked for in a tenth of the time; empty for none."""
 
 
 def suspected(data: bytes, runs: bytes) -> list[Structure]:
-    """Give the structures whose literals a text holds; no other one can match.
+    """Give the structures whose literals a text holds, in any case; no other one can match.
 
     Args:
         data: The text in UTF-8.
         runs: Its long runs, see `keepset.scan.prefilter.long_runs`.
     """
     low = data.lower()
-    found = [
-        rule
-        for literal, rule in _ANYWHERE
-        # One character alone is looked for in a tenth of the time.
-        if (literal in low if rule.folded else literal[-1] in data and literal in data)
-    ]
+    found = [rule for sign, literal, rule in _ANYWHERE if sign in data and literal in low]
     if runs:
         low = runs.lower()
-        found += [
-            one
-            for sign, text, one in _IN_RUNS
-            if sign in runs and text in (low if one.folded else runs)
-        ]
+        found += [rule for sign, literal, rule in _IN_RUNS if sign in runs and literal in low]
     return found
 
 
