@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from keepset.delta import (
     MISSING,
     Change,
     appended,
+    apply,
     apply_all,
     begins_alone,
     diff,
@@ -134,3 +136,30 @@ def test_an_op_that_does_not_fit_is_refused_among_others_too(ops: list[Any]) -> 
     with pytest.raises(IntegrityError) as caught:
         apply_all(MISSING, ops, {})
     assert caught.value.code == "delta.mismatch"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(st.integers(), max_size=3), min_size=16, max_size=24), st.data())
+def test_ops_that_make_a_list_grow_give_together_what_they_give_one_by_one(
+    more: list[list[int]], data: Any
+) -> None:
+    _, packed = grown([0], more)
+    ops: list[Any] = [CODEC.unpack(op) for op in packed]
+    if data.draw(st.booleans()):  # one of them is another op, or none at all
+        at = data.draw(st.integers(1, len(ops) - 1))
+        part = data.draw(st.integers(0, 4))
+        ops[at][part : part + 1] = [data.draw(st.sampled_from([0, 1, 2, 3, True, [], [7], None]))]
+
+    def one_by_one() -> object:
+        value: object = MISSING
+        for op in copy.deepcopy(ops):
+            value = apply(value, op, {})
+        return value
+
+    try:
+        wanted = one_by_one()
+    except IntegrityError:
+        with pytest.raises(IntegrityError):
+            apply_all(MISSING, ops, {})
+        return
+    assert apply_all(MISSING, ops, {}) == wanted

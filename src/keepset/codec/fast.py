@@ -224,18 +224,12 @@ class Fast:
 
     def _noting(self, note: Callable[[None], None]) -> Callable[[int, bytes], Any]:
         """Give the hook that reads an object at a glance: a long list may have thousands."""
-        known, above, below = self._known, self._read[0], self._read[1]
-        build, lookup = known.builders[tags.OBJECT], known.lookup
+        glance, any_way = self._known.at_a_glance(), self._read[0]
 
         def read(tag: int, data: bytes) -> Any:
             note(None)
-            if tag != tags.OBJECT:
-                return above(tag, data)
-            payload = _unpackb(data, ext_hook=below)
-            _whole(data)
-            if type(payload) is not list:
-                raise TypeError
-            return build(payload, lookup)
+            made = glance(data) if tag == tags.OBJECT else None
+            return any_way(tag, data) if made is None else made
 
         return read
 

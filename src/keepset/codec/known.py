@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from keepset.codec import arrays, frames, inside, opaque, standard, tags
 from keepset.codec.entry import Entry
 from keepset.codec.failures import bad, refused, type_name
+from keepset.codec.glance import Glance, Make, never
+from keepset.codec.models import at_a_glance
 from keepset.codec.nodes import Build, Form, Lookup, Read
 from keepset.codec.objects import Reader, is_model, members_of, read_flag, read_member, reader_of
 from keepset.codec.objects import form_of as object_form_of
 from keepset.codec.registry import TypeRegistry
 from keepset.codec.unknown import unknown
 
+_names = msgspec.msgpack.Decoder(str | list[str]).decode
+"""Reads the name of an object, or the name with the fields that were given."""
 _SECRETS = frozenset({"Secret", "SecretBytes", "SecretStr", "SecretString", "SecretValue"})
 
 
@@ -22,7 +29,17 @@ class Known:
     What was found for a class stays: a registration cannot change a class's form later.
     """
 
-    __slots__ = ("_edits", "_makers", "_simple", "_types", "builders", "forms", "readers")
+    __slots__ = (
+        "_as_stored",
+        "_edits",
+        "_glance",
+        "_makers",
+        "_simple",
+        "_types",
+        "builders",
+        "forms",
+        "readers",
+    )
 
     def __init__(self, types: TypeRegistry, *, as_stored: bool = False) -> None:
         """Begin with what the codec knows by itself.
@@ -32,6 +49,8 @@ class Known:
             as_stored: Read every object as it is stored, as an `Opaque`.
         """
         self._types = types
+        self._as_stored = as_stored
+        self._glance = Glance(self._make_of)
         self._edits = TypeRegistry.edits
         self._makers: dict[str, Reader] = {}
         self._simple: dict[type, bool] = {}
@@ -101,8 +120,7 @@ class Known:
 
     def _object(self, payload: list[Any], _: Lookup) -> Any:
         """Make an object from a stored name, its fields, and what else its kind needs."""
-        if self._edits != TypeRegistry.edits:
-            self._edits, self._makers = TypeRegistry.edits, {}
+        self._renew()
         head = payload[0]
         name = head[0] if type(head) is list and head else head
         make = self._makers.get(name) if type(name) is str else None
@@ -110,6 +128,32 @@ class Known:
             entry = self.lookup(name)
             make = self._makers[name] = reader_of(entry)
         return make(payload)
+
+    def at_a_glance(self) -> Callable[[bytes], Any]:
+        """Give what makes an object of its packed payload, or None where only `builders` can."""
+        self._renew()
+        return self._glance.read
+
+    def _renew(self) -> None:
+        """Forget what names stood for, where that may be something else by now."""
+        if self._edits != TypeRegistry.edits:
+            self._edits, self._makers = TypeRegistry.edits, {}
+            self._glance.forget()
+
+    def _make_of(self, head: bytes) -> Make:
+        """Find how objects are made whose name, with the fields that were given, is packed so."""
+        try:
+            found = _names(head)
+            name, *given = [found] if isinstance(found, str) else found
+        except ValueError:  # it is anything else, or an empty list
+            return never
+        entry = None if self._as_stored else self._types.of_name(name)
+        if entry is None or entry.back is not None or not is_model(entry.cls):
+            return never
+        members = members_of(entry.cls)
+        chosen = None if isinstance(found, str) else given
+        known = None if members is None else at_a_glance(members, chosen)
+        return known or never
 
     def _find(self, cls: type) -> Form | None:
         if _is_secret(cls):

@@ -6,15 +6,17 @@ attributes ``__pydantic_fields_set__``, ``__pydantic_extra__`` and ``__pydantic_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
-from types import MemberDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from keepset.codec.failures import malformed, refused, type_name
 from keepset.codec.fields import Default, Members, no_such_field
+from keepset.codec.glance import Make
 
 _set = object.__setattr__
+_PLACES = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
 _USUAL = 2
 """Items of the stored form of a model without extra fields and private attributes."""
 
@@ -51,36 +53,38 @@ def splitter(members: Members, name: str) -> Callable[[Any], list[Any]]:
     return split
 
 
-def reader(members: Members) -> Callable[[list[Any]], Any]:
-    """Give the function that makes a model again without validating it."""
+def at_a_glance(members: Members, given: Collection[str] | None) -> Make | None:
+    """Give the function that makes models of their fields alone, which nearly every model is.
+
+    Args:
+        members: The fields of the class.
+        given: The fields that were given; None for all.
+
+    Returns:
+        The function; None where the class has more than fields, or lacks one that was given.
+    """
     cls: Any = members.cls
     new, known, order = object.__new__, members.known, members.order
-    set_given, set_extra, set_private = _places(cls)
+    chosen = known if given is None else frozenset(given)
+    if cls.__pydantic_root_model__ or cls.__private_attributes__ or not chosen <= known:
+        return None
+    set_fields, set_given, set_extra, set_private = _places(cls)
     allows = cls.model_config.get("extra") == "allow"
-    plain = not cls.__pydantic_root_model__ and not cls.__private_attributes__
-    read_any = _reader_of_any(members)
 
-    def read(payload: list[Any]) -> Any:
-        # What nearly every model is, without a call for each of its parts.
-        if not plain or len(payload) != _USUAL:
-            return read_any(payload)
-        head, fields = payload
-        if type(fields) is not dict or [*fields] != order:
-            return read_any(payload)
-        if type(head) is list:
-            given = {*head[1:]}
-            if not given <= known:
-                raise malformed("model")
-        else:
-            given = {*order}
+    def make(fields: dict[str, Any]) -> Any:
+        nonlocal order
+        names = [*fields]
+        if names != order:
+            return None
+        order = names  # the same objects the next time, which are compared at once
         made: Any = new(cls)
-        _set(made, "__dict__", fields)
-        set_given(made, given)
+        set_fields(made, fields)
+        set_given(made, {*chosen})
         set_extra(made, {} if allows else None)
         set_private(made, None)
         return made
 
-    return read
+    return make
 
 
 def cloner(
@@ -94,14 +98,14 @@ def cloner(
         again: Copies a model that has more than fields.
     """
     new = object.__new__
-    set_given, set_extra, set_private = _places(cls)
+    set_fields, set_given, set_extra, set_private = _places(cls)
 
     def clone(value: Any) -> Any:
         extra = value.__pydantic_extra__
         if extra or value.__pydantic_private__:
             return again(value)
         made: Any = new(cls)
-        _set(made, "__dict__", fields(value.__dict__))
+        set_fields(made, fields(value.__dict__))
         set_given(made, set(value.__pydantic_fields_set__))
         set_extra(made, None if extra is None else {})
         set_private(made, None)
@@ -110,11 +114,11 @@ def cloner(
     return clone
 
 
-def _reader_of_any(members: Members) -> Callable[[list[Any]], Any]:
-    """Give the function that makes any model again, whatever it lacks or has beside its fields."""
+def reader(members: Members) -> Callable[[list[Any]], Any]:
+    """Give the function that makes a model again without validating it."""
     cls: Any = members.cls
     new, known, order = object.__new__, members.known, members.order
-    set_given, set_extra, set_private = _places(cls)
+    set_fields, set_given, set_extra, set_private = _places(cls)
     # A RootModel has None for extra and private as attributes of the class, which hide its own.
     root: bool = cls.__pydantic_root_model__
 
@@ -126,7 +130,7 @@ def _reader_of_any(members: Members) -> Callable[[list[Any]], Any]:
             values = members.check(fields, name)
             attributes = values if values.keys() == known else _ordered(members, values)
         made: Any = new(cls)
-        _set(made, "__dict__", attributes)
+        set_fields(made, attributes)
         set_given(made, _given(given, known, values, extra))
         beside = _extra(cls, name, extra), _private(cls, name, private)
         if not root:
@@ -139,10 +143,10 @@ def _reader_of_any(members: Members) -> Callable[[list[Any]], Any]:
 
 
 def _places(cls: type) -> Iterator[Callable[[Any, Any], None]]:
-    """Give what fills the three places that an instance has beside its attributes."""
-    for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
+    """Give what fills the four places of an instance, that of its attributes first."""
+    for name in _PLACES:
         first = next(base.__dict__[name] for base in cls.__mro__ if name in base.__dict__)
-        in_slot = isinstance(first, MemberDescriptorType)
+        in_slot = isinstance(first, MemberDescriptorType | GetSetDescriptorType)
         yield first.__set__ if in_slot else partial(_set_named, name)
 
 

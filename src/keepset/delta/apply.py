@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
+from itertools import accumulate, chain
+from operator import eq
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeGuard
 
 from keepset.codec import BlobRef
@@ -11,7 +13,7 @@ from keepset.delta.diff import DEEPEST
 from keepset.errors import IntegrityError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 Blobs: TypeAlias = "Mapping[bytes, object]"
 
@@ -30,6 +32,8 @@ MISSING: Final = Missing.MISSING
 
 _DEPTH = 2 * DEEPEST + 2
 _PAIR, _EDIT = 2, 3
+_MANY = 16
+"""So many ops are worth a look at all of them together."""
 
 
 def apply(value: object, op: object, blobs: Blobs) -> object:
@@ -51,12 +55,16 @@ def apply(value: object, op: object, blobs: Blobs) -> object:
     return _apply(value, op, blobs, 0)
 
 
-def apply_all(value: object, ops: Iterable[object], blobs: Blobs) -> object:
+def apply_all(value: object, ops: Sequence[object], blobs: Blobs) -> object:
     """Apply ops one after the other; see `apply`.
 
     Raises:
         IntegrityError: See `apply`.
     """
+    if value is MISSING and ops:
+        value, ops = _apply(value, ops[0], blobs, 0), ops[1:]
+    if len(ops) >= _MANY and type(value) is list and _grew(value, ops):
+        return value
     for op in ops:
         if type(value) is list and type(op) is list and len(op) == 1 + _EDIT:
             code, at, deleted, items = op  # what most ops of a long history are
@@ -66,6 +74,22 @@ def apply_all(value: object, ops: Iterable[object], blobs: Blobs) -> object:
                 continue
         value = _apply(value, op, blobs, 0)
     return value
+
+
+def _grew(value: list[Any], ops: Sequence[Any]) -> bool:
+    """Apply ops that all put items at the end of a list, at once; False where one does not."""
+    if set(map(type, ops)) != {list} or set(map(len, ops)) != {1 + _EDIT}:
+        return False
+    codes, places, deleted, added = zip(*ops, strict=True)
+    if set(map(type, chain(codes, places, deleted))) != {int} or set(map(type, added)) != {list}:
+        return False
+    if set(codes) != {_LIST} or any(deleted):
+        return False
+    ends = accumulate(map(len, added), initial=len(value))
+    if not all(map(eq, places, ends)):
+        return False
+    value += chain.from_iterable(added)
+    return True
 
 
 def stands_alone(op: object) -> bool:
