@@ -5,8 +5,6 @@ The file has names of fields, places and runs in it, and numbers; it has no valu
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -16,6 +14,7 @@ import msgspec
 from keepset.audit.sampling import Plan
 from keepset.audit.tally import Tally
 from keepset.errors import UsageError
+from keepset.providers.files import Wanted
 
 EVERY: Final = 2.0
 """Seconds after which the file is written again, once a run is read."""
@@ -82,15 +81,8 @@ class Keeping:
     def write(self, tally: Tally) -> None:
         """Keep what is counted now; the file is there whole or as it was."""
         kept = _Kept(_FORMAT, self._place, self._plan, tally)
-        # A name that nobody has: a file of somebody's, or a link to one, would be written over
-        name = f".{self._path.name}."
-        handle, beside = tempfile.mkstemp(".new", name, self._path.absolute().parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.msgpack.encode(kept))
-            Path(beside).replace(self._path)
-        finally:
-            Path(beside).unlink(missing_ok=True)
+        with Wanted(self._path, replaces=True, is_private=True).writing() as file:
+            file.write(msgspec.msgpack.encode(kept))
         self._last = self._elapsed()
 
     def end(self, tally: Tally, *, is_done: bool) -> None:

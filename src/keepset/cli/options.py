@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -13,6 +13,9 @@ from keepset.store.places import SQLITE, file_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+REPLACE: Final = "Write over a file that is there and was not made by this command."
+"""The help of ``--replace`` where a report is written to a file."""
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

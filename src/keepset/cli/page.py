@@ -7,14 +7,11 @@ itself to load or to run anything.
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 from keepset.cli.output import one_row
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _BEGIN = "<!doctype html>"
+_BY = '<meta name="generator" content="keepset'
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
@@ -37,7 +34,7 @@ def framed(title: str, body: str, *, command: str, sheet: str) -> str:
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<meta name="generator" content="keepset {command}">
+{_BY} {command}">
 <link rel="icon" href="data:,">
 <title>{text(title)}</title>
 <style>{sheet}</style>
@@ -49,10 +46,9 @@ def framed(title: str, body: str, *, command: str, sheet: str) -> str:
 """
 
 
-def is_page(path: Path) -> bool:
-    """Tell whether a file is such a page, or empty: then another one may take its place."""
-    with path.open("rb") as file:
-        return file.read(len(_BEGIN)) in (b"", _BEGIN.encode())
+def is_page(begin: bytes) -> bool:
+    """Tell whether a file begins as such a page, or is empty: another may take its place."""
+    return not begin or (begin.startswith(_BEGIN.encode()) and _BY.encode() in begin)
 
 
 def text(value: str) -> str:

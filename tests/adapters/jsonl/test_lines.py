@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -99,7 +98,7 @@ def test_a_file_that_is_there_is_replaced_only_when_that_is_said(url: str, tmp_p
     target = tmp_path / "runs.jsonl"
     target.write_text("mine")
     refused = say("export", url, "--to", target, "--apply", "--json")
-    assert (refused.code, refused.error()["code"]) == (2, "export.file-there")
+    assert (refused.code, refused.error()["code"]) == (2, "file.there")
     assert target.read_text() == "mine"
     assert say("export", url, "--to", target, "--apply", "--replace").code == 0
     assert len(_lines(target)) > 3
@@ -116,7 +115,7 @@ def test_a_file_that_comes_there_meanwhile_is_not_replaced(url: str, tmp_path: P
 
     with ks.open(url) as store, pytest.raises(UsageError) as refused:
         export(store)
-    assert refused.value.code == "export.file-there"
+    assert refused.value.code == "file.there"
     assert target.read_text() == "another export's"
     assert [path.name for path in tmp_path.iterdir() if ".part" in path.name] == []
 
@@ -133,19 +132,20 @@ def test_an_export_that_is_told_to_end_leaves_nothing_half_done(
     target = tmp_path / "runs.jsonl"
     words = [sys.executable, "-m", "keepset.cli", "export", url, "--to", str(target), "--apply"]
     export = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not list(tmp_path.glob("*.part-*")):
+    while not list(tmp_path.glob(".*.part")):
         assert export.poll() is None
     export.send_signal(number)
     assert export.wait(60) in {-number, 130}
     assert not target.exists()
-    assert list(tmp_path.glob("*.part-*")) == []
+    assert list(tmp_path.glob(".*.part")) == []
 
 
-def test_what_a_killed_export_left_is_in_nobodys_way(url: str, tmp_path: Path) -> None:
+def test_what_a_killed_export_has_left_is_removed_by_the_next(url: str, tmp_path: Path) -> None:
     target = tmp_path / "runs.jsonl"
-    (tmp_path / f"runs.jsonl.part-{os.getpid()}").write_text("half")
+    (tmp_path / ".runs.jsonl.0123456789abcdef.part").write_text("half")
     assert say("export", url, "--to", target, "--apply").code == 0
     assert len(_lines(target)) > 3
+    assert list(tmp_path.glob(".*.part")) == []
 
 
 @pytest.mark.usefixtures("url")
@@ -155,14 +155,14 @@ def test_lines_are_never_written_over_a_store(tmp_path: Path) -> None:
     before = (tmp_path / "runs.jsonl").read_bytes()
     own = f"sqlite:///{tmp_path}/runs.jsonl"
     said = say("export", own, "--to", tmp_path / "runs.jsonl", "--replace", "--apply", "--json")
-    assert (said.code, said.error()["code"]) == (2, "export.own-store")
+    assert (said.code, said.error()["code"]) == (2, "file.database")
     assert (tmp_path / "runs.jsonl").read_bytes() == before
 
 
-def test_a_run_that_cannot_be_read_is_told_and_has_no_line(url: str, tmp_path: Path) -> None:
+def test_a_run_that_is_not_there_is_told_and_has_no_line(url: str, tmp_path: Path) -> None:
     target = tmp_path / "runs.jsonl"
     said = say("export", url, "--to", target, "--runs", "none", "--runs", "t", "--apply", "--json")
-    assert (said.code, said.result("export")["runs"]["unread"]) == (50, 1)
+    assert (said.code, said.result("export")["runs"]["left"]) == (40, 1)
     assert {line["run_id"] for line in _lines(target)} == {"t"}
 
 
@@ -184,9 +184,12 @@ def test_a_run_that_is_damaged_leaves_no_line_and_the_others_are_whole(
     assert {line["run_id"] for line in _lines(target)} == {"note", "t"}
 
 
-def test_a_folder_that_is_not_there_is_an_error(url: str, tmp_path: Path) -> None:
-    said = say("export", url, "--to", tmp_path / "none" / "x.jsonl", "--apply", "--json")
-    assert (said.code, said.error()["code"]) == (11, "export.target")
+@pytest.mark.parametrize("applies", [(), ("--apply",)])
+def test_a_folder_that_is_not_there_is_an_error(
+    url: str, tmp_path: Path, applies: tuple[str, ...]
+) -> None:
+    said = say("export", url, "--to", tmp_path / "none" / "x.jsonl", *applies, "--json")
+    assert (said.code, said.error()["code"]) == (11, "file.cannot-write")
 
 
 def test_a_file_of_json_needs_no_langgraph_and_the_tables_say_that_they_do(

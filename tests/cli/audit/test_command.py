@@ -106,7 +106,7 @@ def test_a_page_and_a_contract_are_written_beside_the_report(store: Path, tmp_pa
     assert start("check", "audited:State", folder=tmp_path).code == 0
     again = say("audit", store, "--write-contract", contract)
     assert again.code == 2
-    assert "audit.file-exists" in again.err
+    assert "file.there" in again.err
 
 
 @pytest.mark.parametrize("option", ["--html", "--write-contract", "--resume"])
@@ -116,22 +116,28 @@ def test_a_place_where_nothing_can_be_written_is_told_before_a_store_is_read(
     """Else the reading of a large store would be for nothing."""
     said = say("audit", tmp_path / "no-store", option, tmp_path / "no-folder" / "file")
     assert said.code == 11
-    assert "system.refused" in said.err
+    assert "file.cannot-write" in said.err
     there = tmp_path / "there"
     there.write_text("x")
     if option != "--resume":
         said = say("audit", tmp_path / "no-store", option, there)
-        assert (said.code, "audit.file-exists" in said.err) == (2, True)
+        assert (said.code, "file.there" in said.err) == (2, True)
 
 
 def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(store: Path, tmp_path: Path) -> None:
     copy, page = tmp_path / "copy.sqlite", tmp_path / "audit.html"
     copy.write_bytes(store.read_bytes())
     said = say("audit", copy, "--html", copy)
-    assert (said.code, "audit.file-exists" in said.err) == (2, True)
+    assert (said.code, "file.database" in said.err) == (2, True)
     assert copy.read_bytes() == store.read_bytes()
     assert say("audit", copy, "--no-measure", "--html", page).code == 40
     assert say("audit", copy, "--no-measure", "--html", page).code == 40
+    page.write_text("<!doctype html>\n<title>mine</title>")
+    said = say("audit", copy, "--no-measure", "--html", page)
+    assert (said.code, "say --replace" in said.err) == (2, True)
+    assert "mine" in page.read_text()
+    assert say("audit", copy, "--no-measure", "--html", page, "--replace").code == 40
+    assert "mine" not in page.read_text()
 
 
 @pytest.mark.parametrize("table", ["checkpoints", "writes"])

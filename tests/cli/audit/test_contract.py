@@ -12,6 +12,7 @@ import pytest
 from keepset.audit.report import Audit
 from keepset.cli.audit.contract import contract_text, write_contract
 from keepset.errors import UsageError
+from keepset.providers.files import Wanted
 from keepset.readers.ports import Foreign
 from tests.audit import naive
 from tests.audit.memory import MemoryReader
@@ -32,7 +33,7 @@ def odd() -> Audit:
 
 def test_it_passes_check_and_a_strict_type_checker(tmp_path: Path) -> None:
     for name, found in (("odd", odd()), ("naive", audit(MemoryReader(naive.saver())))):
-        write_contract(found, tmp_path / f"{name}_state.py")
+        write_contract(found, Wanted(tmp_path / f"{name}_state.py"))
         said = start("check", f"{name}_state:State", folder=tmp_path)
         assert said.code == 0, said.out + said.err
     checked = subprocess.run(
@@ -81,13 +82,13 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "state.py"
     path.write_text("mine", "utf-8")
     with pytest.raises(UsageError) as refused:
-        write_contract(odd(), path)
-    assert refused.value.code == "audit.file-exists"
+        write_contract(odd(), Wanted(path))
+    assert refused.value.code == "file.there"
     assert path.read_text("utf-8") == "mine"
 
 
 def test_a_store_without_state_has_no_contract(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
-        write_contract(audit(Rows()), tmp_path / "state.py")
+        write_contract(audit(Rows()), Wanted(tmp_path / "state.py"))
     assert refused.value.code == "audit.no-state"
     assert not (tmp_path / "state.py").exists()

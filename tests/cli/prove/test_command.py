@@ -92,8 +92,28 @@ def test_a_path_that_cannot_be_written_is_refused_before_anything_runs(
     option: str, tmp_path: Path
 ) -> None:
     said = prove("unsound", option, tmp_path / "nowhere" / "proof", "--json")
-    assert said.code == 2
-    assert said.error()["code"] == "prove.write"
+    assert said.code == 11
+    assert said.error()["code"] == "file.cannot-write"
+
+
+@pytest.mark.parametrize("option", ["--html", "--junit", "--write-contract"])
+def test_only_what_it_has_made_itself_is_written_over_unless_that_is_said(
+    option: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "proof"
+    path.write_text("<!doctype html>\n<testsuites name='mine'/>")
+    said = prove("unsound", option, path, "--json")
+    assert (said.code, said.error()["code"]) == (2, "file.there")
+    assert "mine" in path.read_text()
+    if option != "--write-contract":
+        assert prove("unsound", option, path, "--replace").code == 40
+        assert prove("unsound", option, path).code == 40, "it is one that it has made"
+        assert "mine" not in path.read_text()
+
+
+def test_a_page_and_junit_are_not_written_to_one_file(tmp_path: Path) -> None:
+    both = ("--html", tmp_path / "one", "--junit", tmp_path / "one")
+    assert prove("unsound", *both, "--json").error()["code"] == "file.twice"
 
 
 def test_a_dry_run_says_how_many_runs_it_would_take_and_proves_nothing() -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,11 +13,11 @@ from keepset.adapters.jsonl.values import spelled
 from keepset.adapters.moved import Moved, Outcome
 from keepset.backends.driver import drive
 from keepset.contracts import contract, contract_of
-from keepset.errors import ConflictError, KeepsetError, StoreError, UsageError
+from keepset.errors import ConflictError, KeepsetError, StoreError
 from keepset.plan.guard import Guard
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.requests import Flow
-from keepset.readers.databases.files import is_sqlite
+from keepset.providers.files import Wanted
 from keepset.run.entering import Entering
 from keepset.run.hosted import HostReader, Known, Stored, Surface
 from keepset.run.hosted.walking import Walk, loaded, walk
@@ -31,7 +28,6 @@ from keepset.store import Store
 
 _PAGE: Final = 16
 _ATTEMPTS: Final = 8
-_NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK})
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
 
@@ -89,7 +85,7 @@ class Lines:
         reader = HostReader(Known(self._services, run_id, self._root, bound=False))
         found: Walk | None = self._drive(walk(reader))
         if found is None:
-            return Moved(run_id, Outcome.UNREAD, why="there is no such run")
+            return Moved(run_id, Outcome.LEFT, why="there is no run of this id")
         size = number = 0
         for part in found.parts(_PAGE):
             for stored in self._drive(loaded(reader, found.run, part, lambda _: self._surface)):
@@ -155,64 +151,13 @@ def writing(store: Store, place: str, *, is_applied: bool, replaces: bool) -> It
         replaces: Whether a file that is there is replaced.
 
     Raises:
-        UsageError: ``export.file-there``, ``export.own-store``.
-        StoreError: ``export.target``: it cannot be written.
+        UsageError: ``file.there``, ``file.database``.
+        StoreError: ``file.cannot-write``.
     """
-    path = Path(place)
-    _require_other(path)
-    if path.exists() and not replaces:
-        raise _there(path)
+    wanted = Wanted(Path(place), replaces=replaces, is_private=True, is_plain=True)
     if not is_applied:
+        wanted.require()
         yield Lines(store.services, None)
         return
-    try:
-        # A name that nobody has: what was killed may have left one, and ids of processes come again
-        handle, name = tempfile.mkstemp("", f"{path.name}.part-", path.absolute().parent)
-        part = Path(name)
-        try:
-            with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
-                yield Lines(store.services, file)
-                file.flush()
-                os.fsync(file.fileno())
-            _land(part, path, replaces=replaces)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"the target cannot be written: {error.strerror}",
-            code="export.target",
-            hint="Nothing is half there: look at its folder, and at the room on its disk.",
-        ) from error
-
-
-def _land(part: Path, path: Path, *, replaces: bool) -> None:
-    """Give a file its name, in one step; one that has come there meanwhile is not replaced."""
-    if replaces:
-        part.replace(path)
-        return
-    try:
-        path.hardlink_to(part)
-    except FileExistsError as error:
-        raise _there(path) from error
-    except OSError as error:  # a file system without such links
-        if error.errno not in _NO_LINKS or path.exists():
-            raise
-        part.replace(path)
-
-
-def _require_other(path: Path) -> None:
-    """Refuse a database, which is the store itself or as dear as one: --replace means lines."""
-    if path.is_file() and is_sqlite(path):  # of a pipe there may be nothing to read, ever
-        raise UsageError(
-            f"{path} is a database of SQLite's",
-            code="export.own-store",
-            hint="Name another file: lines of JSON go into one of their own.",
-        )
-
-
-def _there(path: Path) -> UsageError:
-    return UsageError(
-        f"{path} is there already",
-        code="export.file-there",
-        hint="Name another file, or say --replace.",
-    )
+    with wanted.writing() as file:
+        yield Lines(store.services, file)

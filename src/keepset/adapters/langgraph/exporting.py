@@ -92,7 +92,7 @@ class Export:
         try:
             found = self._drive(walk(thread.reader))
             if found is None:
-                return Moved(run_id, Outcome.UNREAD, why="there is no such run")
+                return Moved(run_id, Outcome.LEFT, why="there is no run of this id")
             departure = Departure(self._threads, thread, found, self._choices.refetched)
             if not departure.is_langgraphs:
                 return _no_thread(run_id)

@@ -14,6 +14,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from keepset.adapters.langgraph.exporting_targets import Measured, Turn, Unfit, translated
 from keepset.codec import Path
 from keepset.errors import StoreError, UsageError
+from keepset.providers.files import require_writable
 
 _WAIT: Final = 60.0
 """Seconds that a turn waits for another process that writes."""
@@ -133,7 +134,9 @@ def sqlite_target(path: File, serde: Measured, *, is_applied: bool) -> Iterator[
         StoreError: ``export.target``: it cannot be opened.
     """
     _require_other(path)
-    if not is_applied and not path.exists():
+    with translated(OSError, _refused):
+        there = require_writable(path)  # a dry run refuses what would be refused in the end
+    if not is_applied and there is None:
         yield SqliteTrial(None, serde)
         return
     with translated(sqlite3.Error, _meaning), translated(OSError, _refused):

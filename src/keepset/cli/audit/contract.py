@@ -15,6 +15,7 @@ from keepset.cli import output
 from keepset.cli.counts import counted
 from keepset.errors import UsageError
 from keepset.prove.spelled import Spelling
+from keepset.providers.files import Wanted
 from keepset.scan.reasons import variable
 from keepset.scan.responses import SHAPES
 from keepset.verdict import reasons
@@ -38,11 +39,12 @@ Annotated[list[Any], ks.Keep(), add_messages].
 """
 
 
-def write_contract(audit: Audit, path: Path) -> None:
-    """Write the contract to a new file.
+def write_contract(audit: Audit, file: Wanted) -> None:
+    """Write the contract.
 
     Raises:
-        UsageError: ``audit.no-state`` where the store has no state, ``audit.file-exists``.
+        UsageError: ``audit.no-state`` where the store has no state; and see `Wanted.writing`.
+        StoreError: ``file.cannot-write``.
     """
     if not any(_is_name(one.tally.field) for one in audit.fields):
         raise UsageError(
@@ -50,31 +52,8 @@ def write_contract(audit: Audit, path: Path) -> None:
             code="audit.no-state",
             hint="A contract has fields: audit a store that holds states with names in them.",
         )
-    text = contract_text(audit)
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise _there_already(path) from error
-    output.note(f"{path}: written, {counted(len(audit.fields), 'field')}")
-
-
-def require_new(path: Path) -> None:
-    """Refuse a file that is there, before a store is read for the contract.
-
-    Raises:
-        UsageError: ``audit.file-exists``.
-    """
-    if path.exists():
-        raise _there_already(path)
-
-
-def _there_already(path: Path) -> UsageError:
-    return UsageError(
-        f"{path} is there already",
-        code="audit.file-exists",
-        hint="Name a new file for the contract, or take that one away.",
-    )
+    file.write(contract_text(audit))
+    output.note(f"{file.path}: written, {counted(len(audit.fields), 'field')}")
 
 
 def contract_text(audit: Audit) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,12 +21,14 @@ from keepset.audit.surveying import Around, survey
 from keepset.cli import output, program
 from keepset.cli.app import FINDINGS
 from keepset.cli.audit.amounts import AMOUNT, SAMPLE
-from keepset.cli.audit.contract import require_new, write_contract
+from keepset.cli.audit.contract import write_contract
 from keepset.cli.audit.page import page
 from keepset.cli.audit.report import print_report
 from keepset.cli.bar import Shown, showing
+from keepset.cli.options import REPLACE
 from keepset.cli.page import is_page
 from keepset.errors import UsageError
+from keepset.providers.files import Wanted, require_all
 from keepset.readers import Columns, recognise, table_opener
 from keepset.readers.sources import shown
 from keepset.verdict.status import Resume
@@ -105,6 +105,7 @@ _COLUMNS: Final = ("table", "run", "step", "value")
     metavar="FILE",
     help="Write the contract that it would recommend to a new file.",
 )
+@click.option("--replace", is_flag=True, help=REPLACE)
 @click.option(
     "--all", "every", is_flag=True, help="Show every place and field, not the worst only."
 )
@@ -115,7 +116,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
     The store is that of another tool or of keepset, or a file of JSON; it is only read, and nothing
     in it is run. It is told by its content which tool wrote it.
     """
-    _require_places(given)
+    files = _files(given)
     plan = Plan(
         all_below=given["all_below"],
         runs=given["sample"].runs if given["sample"] else None,
@@ -130,7 +131,7 @@ def command(place: str, *, as_json: bool, **given: Any) -> int:
         audit = audited(found)
         if given["measure"] and not found.is_ours:
             audit = weighed(audit, reader)
-    _report(audit, _again(place, given), given, as_json=as_json)
+    _report(audit, _again(place, given), files, every=given["every"], as_json=as_json)
     if audit.has_findings and audit.is_readable:
         return FINDINGS
     return 0 if audit.is_complete else Resume.UNKNOWN
@@ -141,34 +142,23 @@ def _told(bar: Shown, tally: Tally, planned: int) -> None:
     bar.told(tally.read, sum(tally.value_bytes.values()))
 
 
-def _require_places(given: dict[str, Any]) -> None:
-    """Refuse to begin what could not be written down in the end.
+def _files(given: dict[str, Any]) -> dict[str, Wanted]:
+    """Give the files that are asked for, by what they are; none is refused in the end alone.
 
     Raises:
-        UsageError: ``audit.file-exists``.
-        FileNotFoundError: A folder that is named is not there.
+        UsageError: ``file.there``, ``file.twice`` …
+        StoreError: ``file.cannot-write``.
     """
-    for name in ("html", "contract", "resume"):
-        path = given[name]
-        if path is not None and not path.absolute().parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    _require_page(given["html"])
-    if given["contract"] is not None:
-        require_new(given["contract"])
-
-
-def _require_page(path: Path | None) -> None:
-    """Refuse to write a page over what is none: the store itself may have been named by mistake.
-
-    Raises:
-        UsageError: ``audit.file-exists``.
-    """
-    if path is not None and path.is_file() and not is_page(path):
-        raise UsageError(
-            f"{path} is there already, and is no page",
-            code="audit.file-exists",
-            hint="Name a new file for the page, or take that one away.",
-        )
+    replaces = given["replace"]
+    files = {
+        "html": given["html"] and Wanted(given["html"], replaces=replaces, is_ours=is_page),
+        "contract": given["contract"] and Wanted(given["contract"], replaces=replaces),
+    }
+    wanted = {name: file for name, file in files.items() if file is not None}
+    require_all(wanted.values())
+    if given["resume"] is not None:
+        Wanted(given["resume"], replaces=True).require()  # what is in it is looked at
+    return wanted
 
 
 def _eyes(given: dict[str, Any]) -> list[Eye]:
@@ -231,18 +221,20 @@ def _opener(place: str, given: dict[str, Any]) -> Opener:
     return table_opener(Columns(*columns))
 
 
-def _report(audit: Audit, again: list[str], given: dict[str, Any], *, as_json: bool) -> None:
-    if given["html"] is not None:
-        given["html"].write_text(page(audit, again), "utf-8")
-        output.note(f"{given['html']}: written")
-    if given["contract"] is not None:
-        write_contract(audit, given["contract"])
+def _report(
+    audit: Audit, again: list[str], files: dict[str, Wanted], *, every: bool, as_json: bool
+) -> None:
+    if html := files.get("html"):
+        html.write(page(audit, again))
+        output.note(f"{html.path}: written")
+    if contract := files.get("contract"):
+        write_contract(audit, contract)
     if as_json:
         output.result("audit", as_data(audit))
     else:
-        written = {"--html": given["html"], "--write-contract": given["contract"]}
-        done = {option: file for option, file in written.items() if file is not None}
-        print_report(audit, again, done, every=given["every"])
+        options = {"html": "--html", "contract": "--write-contract"}
+        done = {options[name]: file.path for name, file in files.items()}
+        print_report(audit, again, done, every=every)
 
 
 def _again(place: str, given: dict[str, Any]) -> list[str]:

@@ -12,15 +12,18 @@ from keepset.cli import output
 from keepset.cli.app import FINDINGS
 from keepset.cli.aside import printing_aside
 from keepset.cli.counts import counted
-from keepset.cli.prove.contract import IN_PLACE, require_new, write_contract
-from keepset.cli.prove.given import given_by, named, require_writable
-from keepset.cli.prove.junit import junit
+from keepset.cli.options import REPLACE
+from keepset.cli.page import is_page
+from keepset.cli.prove.contract import IN_PLACE, write_contract
+from keepset.cli.prove.given import given_by, named
+from keepset.cli.prove.junit import is_junit, junit
 from keepset.cli.prove.page import page
 from keepset.cli.prove.progress import showing
 from keepset.cli.prove.report import print_report
 from keepset.prove.data import as_data
 from keepset.prove.findings import findings
 from keepset.prove.pins import PINS
+from keepset.providers.files import Wanted, require_all
 from keepset.testing.experiments import Recipe
 from keepset.testing.proving import AUTO, Options, prover
 from keepset.verdict.status import Resume
@@ -101,6 +104,7 @@ Exit codes:
     help="Show what the class should declare, or write it out to a new file.",
 )
 @click.option("--apply", is_flag=True, help="With --write-contract: change the class's own module.")
+@click.option("--replace", is_flag=True, help=REPLACE)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(**given: Any) -> int:
     """Say which fields a checkpoint needs, by resuming without them.
@@ -112,8 +116,7 @@ def command(**given: Any) -> int:
     it does again and again, so let it meet a world of its own, made by --world.
     """
     _require_sense(given)
-    for option, path in {"--html": given["html"], "--junit": given["xml"]}.items():
-        require_writable(path, option)
+    files = _files(given)
     recipe = Recipe(
         target=given["target"],
         inputs=given_by(given["given"], "--input"),
@@ -132,10 +135,11 @@ def command(**given: Any) -> int:
             experiment = proving.experiment
     if given["dry_run"]:
         return _planned(looked, options, as_json=given["as_json"])
-    code = _report(proof, given)
+    code = _report(proof, given, files)
     if given["contract"] is not None:
+        place = files.get("contract")
         inputs = experiment.script.inputs
-        write_contract(proof, experiment.target, inputs, given["contract"], apply=given["apply"])
+        write_contract(proof, experiment.target, inputs, place, apply=given["apply"])
     return code
 
 
@@ -147,8 +151,26 @@ def _require_sense(given: dict[str, Any]) -> None:
         return
     if given["points"] or given["fields"]:
         raise click.UsageError("a contract follows from all points and fields: leave --at, --field")
-    if given["contract"] != IN_PLACE:
-        require_new(Path(given["contract"]))
+
+
+def _files(given: dict[str, Any]) -> dict[str, Wanted]:
+    """Give the files that are asked for, by what they are; none is refused in the end alone.
+
+    Raises:
+        UsageError: ``file.there``, ``file.twice`` …
+        StoreError: ``file.cannot-write``.
+    """
+    replaces, contract = given["replace"], given["contract"]
+    if contract is not None and contract != IN_PLACE:
+        contract = Wanted(Path(contract), replaces=replaces)
+    files = {
+        "html": given["html"] and Wanted(given["html"], replaces=replaces, is_ours=is_page),
+        "junit": given["xml"] and Wanted(given["xml"], replaces=replaces, is_ours=is_junit),
+        "contract": contract,
+    }
+    wanted = {name: file for name, file in files.items() if isinstance(file, Wanted)}
+    require_all(wanted.values())
+    return wanted
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -191,15 +213,13 @@ def _planned(looked: Looked, options: Options, *, as_json: bool) -> int:
     return 0
 
 
-def _report(proof: Proof, given: dict[str, Any]) -> int:
+def _report(proof: Proof, given: dict[str, Any], files: dict[str, Wanted]) -> int:
     again = _again(given)
-    if given["html"] is not None:
-        how = [
-            ("resumes in", "another process, after SIGKILL" if given["crash"] else "one process")
-        ]
-        given["html"].write_text(page(proof, again, how), "utf-8")
-    if given["xml"] is not None:
-        given["xml"].write_text(junit(proof), "utf-8")
+    if html := files.get("html"):
+        way = "another process, after SIGKILL" if given["crash"] else "one process"
+        html.write(page(proof, again, [("resumes in", way)]))
+    if xml := files.get("junit"):
+        xml.write(junit(proof))
     if given["as_json"]:
         output.result("prove", as_data(proof))
     else:

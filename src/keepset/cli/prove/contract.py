@@ -14,6 +14,7 @@ from keepset.errors import UsageError
 from keepset.prove.recommend import Recommendation, recommended
 from keepset.prove.source import written
 from keepset.prove.written_out import written_out
+from keepset.providers.files import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ IN_PLACE = "in place"
 
 
 def write_contract(
-    proof: Proof, target: Target, inputs: Sequence[Any], place: str, *, apply: bool
+    proof: Proof, target: Target, inputs: Sequence[Any], place: Wanted | None, *, apply: bool
 ) -> None:
     """Write the recommended rules, or show what would be written.
 
@@ -34,11 +35,12 @@ def write_contract(
         proof: What was measured.
         target: What was proven.
         inputs: What a run begins with.
-        place: Path of a new file, or `IN_PLACE`.
-        apply: Whether the class's own module is changed; a new file is written at once.
+        place: The file that the class is written out to; None for its own module.
+        apply: Whether the class's own module is changed; a file is written at once.
 
     Raises:
-        UsageError: ``source.…`` for what cannot be edited or written, ``prove.file-exists``.
+        UsageError: ``source.…`` for what cannot be edited or written; and see `Wanted.writing`.
+        StoreError: ``file.cannot-write``; the module is then as it was.
     """
     given = {str(name) for one in inputs if isinstance(one, dict) for name in one}
     fields = target.contract.fields
@@ -47,31 +49,11 @@ def write_contract(
         output.note("no contract is written: some of it could not be measured")
     elif not wanted:
         output.note("the contract is what the proof recommends: there is nothing to write")
-    elif place != IN_PLACE:
-        _to_new_file(Path(place), written_out(target.contract, wanted), wanted)
+    elif place is not None:
+        place.write(written_out(target.contract, wanted))
+        output.note(f"{place.path}: written, with {_otherwise(wanted)}")
     else:
         _in_place(target, wanted, apply=apply)
-
-
-def require_new(path: Path) -> None:
-    """Refuse to write over a file.
-
-    Raises:
-        UsageError: ``prove.file-exists``.
-    """
-    if path.exists():
-        raise UsageError(
-            f"{path} is there already",
-            code="prove.file-exists",
-            hint="Name a new file for the contract, or take that one away.",
-        )
-
-
-def _to_new_file(path: Path, text: str, wanted: Mapping[str, Recommendation]) -> None:
-    require_new(path)
-    with path.open("x", encoding="utf-8") as file:
-        file.write(text)
-    output.note(f"{path}: written, with {counted(len(wanted), 'field')} declared otherwise")
 
 
 def _in_place(target: Target, wanted: Mapping[str, Recommendation], *, apply: bool) -> None:
@@ -81,8 +63,8 @@ def _in_place(target: Target, wanted: Mapping[str, Recommendation], *, apply: bo
     before = path.read_bytes().decode("utf-8")
     after = written(before, cls.__qualname__, wanted)
     if apply:
-        path.write_bytes(after.encode("utf-8"))
-        output.note(f"{path}: {counted(len(wanted), 'field')} declared otherwise")
+        Wanted(path, replaces=True).write(after)
+        output.note(f"{path}: {_otherwise(wanted)}")
         return
     lines = difflib.unified_diff(
         before.splitlines(), after.splitlines(), str(path), f"{path} (proposed)", lineterm=""
@@ -90,6 +72,10 @@ def _in_place(target: Target, wanted: Mapping[str, Recommendation], *, apply: bo
     for line in lines:
         output.note(line)
     output.note("add --apply to write it")
+
+
+def _otherwise(wanted: Mapping[str, Recommendation]) -> str:
+    return f"{counted(len(wanted), 'field')} declared otherwise"
 
 
 def _module_of(cls: Any) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -44,22 +43,6 @@ def given_by(text: str | None, option: str) -> tuple[Any, ...] | str:
 def named(text: str, option: str) -> str:
     """Say what an option gives, so that no value of a run stands in a report: JSON is a file."""
     return f"{option.removeprefix('--').upper()}.json" if _is_json(text) else text
-
-
-def require_writable(path: Path | None, option: str) -> None:
-    """Refuse a path that cannot be written before the work is done whose result belongs there.
-
-    Raises:
-        UsageError: ``prove.write``.
-    """
-    if path is None:
-        return
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-        raise UsageError(
-            f"{option}: {path} cannot be written",
-            code="prove.write",
-            hint="Look at the path: is its folder there, and may you write in it?",
-        )
 
 
 def _is_json(text: str) -> bool:

@@ -16,6 +16,7 @@ from keepset.cli.output import one_row
 from keepset.prove.findings import ProofFinding, findings
 from keepset.prove.proof import FieldProof, Proof, Proven
 
+_BY: Final = "keepset prove"
 _RULES: Final = "the declared rules"
 """Stands for a field where it is all of them together that go wrong."""
 
@@ -51,7 +52,7 @@ def junit(proof: Proof) -> str:
         "skipped": str(sum(case.result == "skipped" for case in cases)),
     }
     name = one_row(proof.name)
-    root = Element("testsuites", {"name": "keepset prove", **counts})
+    root = Element("testsuites", {"name": _BY, **counts})
     suite = SubElement(root, "testsuite", {"name": name, **counts})
     for case in cases:
         element = SubElement(suite, "testcase", {"classname": name, "name": one_row(case.name)})
@@ -60,6 +61,11 @@ def junit(proof: Proof) -> str:
             why.text = one_row(case.detail) or None
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def is_junit(begin: bytes) -> bool:
+    """Tell whether a file begins as such XML, or is empty: another may take its place."""
+    return not begin or f'<testsuites name="{_BY}"'.encode() in begin
 
 
 def _cases(proof: Proof) -> Iterator[Case]:
