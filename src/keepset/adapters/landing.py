@@ -1,7 +1,8 @@
 """Runs that are written under another name first, and take their own in one transaction.
 
 Whoever looks meanwhile, or after a crash, sees a run whole or not at all. What a crash has left is
-removed when the same run lands the next time.
+removed when the same run lands the next time, or by an import a day later: by then nobody works on
+it any more.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from keepset.plan.writes import Delete, Rename, Replace
 from keepset.run.services import Services
 
 _PAGE: Final = 4  # there is none, most times
+_MANY: Final = 100
+_A_DAY: Final = 24 * 60 * 60 * 1_000
+_BY_TIME: Final = "7"
+"""Says of a UUID that it begins with the time: its version."""
 
 
 def _begin(run: str) -> str:
@@ -27,9 +32,37 @@ def _begin(run: str) -> str:
     return f"{ASIDE}{hashlib.sha256(run.encode()).hexdigest()[:32]}/"
 
 
-def aside_of(run: str) -> str:
-    """Give a new name for a run to be held under for a while."""
-    return f"{_begin(run)}{uuid.uuid4().hex}"
+def aside_of(services: Services, run: str) -> str:
+    """Give a new name for a run to be held under for a while; it says since when."""
+    return f"{_begin(run)}{services.new_id(services.now())}"
+
+
+def held_aside(services: Services) -> Flow[list[RunKey]]:
+    """Give the runs that a store holds under other names: some may be left by a crash."""
+    found: list[RunKey] = []
+    after, more = ASIDE, True
+    while more:
+        page = yield ListRuns(services.tenant, after=after, limit=_MANY)
+        keys = [summary.run.key for summary in page]
+        mine = [key for key in keys if key.run_id.startswith(ASIDE)]
+        found += mine
+        more = len(mine) == _MANY
+        after = keys[-1].run_id if keys else after
+    return found
+
+
+def sweep(services: Services) -> Flow[None]:
+    """Remove what is held under other names since a day or longer."""
+    now = services.now()
+    for key in (yield from held_aside(services)):
+        if _since(key.run_id) < now - _A_DAY:
+            yield Delete(key, services.mark(key), now)
+
+
+def _since(aside: str) -> int:
+    """Give the milliseconds since 1970-01-01 UTC at which a name was made."""
+    made = aside.rpartition("/")[2].replace("-", "")
+    return int(made[:12], 16) if made[12:13] == _BY_TIME else 0
 
 
 def clear(services: Services, run: str) -> Flow[None]:

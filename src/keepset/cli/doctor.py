@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from keepset.cli.counts import counted
 from keepset.providers.keys import KEY_BYTES
 from keepset.verdict.sentences import size
 
@@ -101,6 +102,16 @@ def store(settings: Settings, key_file: Path) -> Iterator[Line]:
         yield from _file(file)
     if settings.free_disk is not None:
         yield _room(settings.free_disk, sum(file.size for file in settings.files))
+
+
+def taken_over_half(number: int) -> Iterator[Line]:
+    """Tell of runs that are held under other names while they are taken over."""
+    if number:
+        fix = (
+            "If nothing takes runs over now, a crash has left them. The same import removes them, "
+            "and any `keepset import --apply` into this store those that are a day old."
+        )
+        yield Line("taken over half", "warn", counted(number, "run"), fix)
 
 
 def worded(setting: str, value: str) -> str:

@@ -122,7 +122,7 @@ class Taking:
 
     def begin(self, thread: str, spots: Sequence[Spot]) -> Attempt:
         """Begin with a thread."""
-        aside = self._threads.fresh(aside_of(thread))
+        aside = self._threads.fresh(aside_of(self._services, thread))
         return Attempt(thread, aside, spots)
 
     def write(self, attempt: Attempt) -> None:

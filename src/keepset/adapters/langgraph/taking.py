@@ -102,7 +102,7 @@ def _take_over(threads: Threads, fallback: Fallback, thread: Thread) -> Flow[Non
     services.may_write()
     while left and (spots := (yield from _spots(fallback, thread.id))):
         left -= 1
-        aside = threads.fresh(aside_of(thread.id))
+        aside = threads.fresh(aside_of(services, thread.id))
         own, target = (RunKey(services.tenant, name) for name in (aside.id, thread.id))
         away = Delete(own, services.mark(own), services.now())
         try:

@@ -111,7 +111,7 @@ class SessionImporter:
         return drive(SessionRun(self._target, session).reader.look(), self._target.backend)
 
     def _take(self, session: str, replaced: Replaced | None) -> Moved:
-        aside = aside_of(session)
+        aside = aside_of(self._services, session)
         attempt = _Attempt(session, SessionRun(self._services, aside), aside)
         turn = Turn(
             lambda: self._is_another(session, replaced),

@@ -6,6 +6,8 @@ from dataclasses import asdict
 
 import click
 
+from keepset.adapters.landing import held_aside
+from keepset.backends.driver import drive
 from keepset.cli import doctor, output
 from keepset.cli.app import FINDINGS
 from keepset.cli.options import key_file, open_store, store_options
@@ -42,7 +44,9 @@ def _of_store(url: str, tenant: str) -> list[doctor.Line]:
     """Look at a store; at its key file alone where that is why it cannot be opened."""
     try:
         with open_store(url, tenant) as store:
-            return list(doctor.store(store.settings(), key_file(url)))
+            aside = drive(held_aside(store.services), store.services.backend)
+            lines = list(doctor.store(store.settings(), key_file(url)))
+            return [*lines, *doctor.taken_over_half(len(aside))]
     except StoreError as error:
         line = doctor.key(key_file(url))
         if error.code != "store.key-file" or line.state != "fail":

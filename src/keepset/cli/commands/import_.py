@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 import keepset as ks
+from keepset.adapters.landing import sweep
 from keepset.adapters.moved import Outcome
+from keepset.backends.driver import drive
 from keepset.backends.sqlite import is_to_be_made, locate
 from keepset.cli import output, program
 from keepset.cli.aside import printing_aside
@@ -120,6 +122,7 @@ def _run(make: Make, path: Path, tenant: str, tally: Tally, given: dict[str, Any
         if given["applies"]:
             # A crash may cost the last runs, each of them whole: the same command takes them again
             store = opened.enter_context(ks.open(path, tenant=tenant, durability="normal"))
+            drive(sweep(store.services), store.services.backend)
             _move(make, store, store, tally, given["only"])
             return
         target = None

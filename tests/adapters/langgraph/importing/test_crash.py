@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import keepset as ks
+from keepset.adapters import landing
 from keepset.errors import StoreError
 from keepset.langgraph import KeepsetSaver
 from tests.adapters.landed import held
@@ -81,6 +82,27 @@ def test_a_process_that_is_killed_leaves_no_half_thread_and_the_next_goes_on(
 ) -> None:
     assert interrupted(path, url, reads, "SIGKILL")[0] == -signal.SIGKILL
     require_whole(path, url)
+
+
+def test_what_a_killed_import_has_left_is_told_by_the_doctor_and_removed_a_day_later(
+    path: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(path, url, 1, "SIGKILL")
+    told = {
+        one["name"]: one
+        for one in say("doctor", "--store", url, "--json").result("doctor")["lines"]
+    }
+    assert (told["taken over half"]["state"], told["taken over half"]["value"]) == ("warn", "1 run")
+    assert "keepset import --apply" in told["taken over half"]["fix"]
+    another = ("import", path, "--into", url, "--apply", "--runs", "counted")
+    say(*another)
+    with ks.open(url) as store:
+        assert len(held(store)) == 2, "it may still be at work"
+    monkeypatch.setattr(landing, "_A_DAY", 0)
+    say(*another)
+    with ks.open(url) as store:
+        assert held(store) == ["counted"]
+    assert "taken over half" not in say("doctor", "--store", url).out
 
 
 def test_an_interrupt_leaves_what_is_there_whole_and_says_how_to_go_on(
