@@ -8,6 +8,7 @@ import platform
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,10 @@ from keepset.audit.detectors import detectors
 from keepset.audit.measured import Measured
 from keepset.audit.report import Audit, audited, weighed
 from keepset.audit.surveying import Around, survey
+from keepset.cli.audit.contract import contract_text
+from keepset.cli.audit.page import page
 from keepset.errors import UsageError
-from keepset.readers.ports import Item
+from keepset.readers.ports import Foreign, Item
 from tests.audit import naive
 from tests.audit.test_survey import Rows, state
 
@@ -60,6 +63,30 @@ def test_a_secret_that_only_these_rules_know_is_found_at_its_place(deep: Deep) -
 def test_a_field_that_is_such_a_secret_does_not_belong(deep: Deep) -> None:
     [field] = audit(deep, state("a", 0, "registry", ONLY_DEEP)).fields
     assert (field.verdict.keep, field.verdict.reason) == (False, DEEP)
+
+
+def test_whatever_has_a_name_that_is_such_a_secret_is_told_without_it(deep: Deep) -> None:
+    value = {ONLY_DEEP: {"text": f"deploy with {ONLY_DEEP}"}, "order": Foreign(ONLY_DEEP, {})}
+    found = audit(
+        deep,
+        state("a", 0, ONLY_DEEP, "a field"),
+        state("a", 0, "keys", value),
+        state("a", 0, "left", f"<{ONLY_DEEP} object at 0x7f00aa11bb22>"),
+        state(ONLY_DEEP, 0, "plan", "a run"),
+        replace(state("b", 0, "plan", "inside"), namespace=f"{ONLY_DEEP}:1"),
+    )
+    everything = "\n".join(
+        [
+            json.dumps(as_data(found)),
+            page(found, ["audit"]),
+            contract_text(found),
+            repr(found.fields),
+        ]
+    )
+    assert ONLY_DEEP not in everything
+    assert {("state", "*"), ("state", "keys.*"), ("state", "keys.*.text"), ("id", "run")} <= {
+        (surface, place) for _, surface, place, _ in secrets(found)
+    }
 
 
 def test_a_field_that_only_deep_knows_a_secret_in_is_written_nowhere(deep: Deep) -> None:

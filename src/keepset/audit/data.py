@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -30,7 +30,7 @@ def as_data(audit: Audit) -> dict[str, Any]:
         "rows": dict(overview.rows),
         "notes": list(overview.notes),
         "orphans": survey.orphans,
-        "runs": _runs(tally.runs),
+        "runs": _runs(tally.runs, survey.told),
         "read": {
             "runs": tally.read,
             "bytes": tally.read_bytes,
@@ -55,21 +55,21 @@ def as_data(audit: Audit) -> dict[str, Any]:
             for name, count in ([] if survey.is_ours else imported(survey).most_common())
         ],
         "repeats_exact": tally.repeats.is_exact,
-        "measured": None if audit.measured is None else asdict(audit.measured),
+        "measured": _measured(audit),
     }
 
 
-def _runs(runs: RunsTally) -> dict[str, Any]:
+def _runs(runs: RunsTally, told: Callable[[str], str]) -> dict[str, Any]:
     return {
         "count": runs.runs,
         "checkpoints": runs.checkpoints,
         "bytes": runs.bytes,
         "unfinished": runs.unfinished,
         "unfinished_unknown": runs.unknown,
-        "oldest_unfinished": runs.oldest_run or None,
+        "oldest_unfinished": told(runs.oldest_run) or None,
         "oldest_unfinished_at": runs.oldest,
         "first_at": runs.first,
-        "largest": runs.largest_run or None,
+        "largest": told(runs.largest_run) or None,
         "largest_bytes": runs.largest,
         "ages": [
             {"age": age, "runs": runs.ages[age][0], "bytes": runs.ages[age][1]}
@@ -77,6 +77,12 @@ def _runs(runs: RunsTally) -> dict[str, Any]:
             if age in runs.ages
         ],
     }
+
+
+def _measured(audit: Audit) -> dict[str, Any] | None:
+    if audit.measured is None:
+        return None
+    return {**asdict(audit.measured), "runs": list(map(audit.survey.told, audit.measured.runs))}
 
 
 def _sample(audit: Audit) -> dict[str, Any] | None:

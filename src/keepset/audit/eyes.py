@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
-from keepset.audit.texts import Path, Text, texts
+from keepset.audit.texts import Path, Text, is_name, texts
 from keepset.scan import Finding, Scanner
 from keepset.verdict import reasons
 
@@ -94,6 +94,17 @@ class Closer:
             if text:
                 seen += self._look(one, text)
         return seen
+
+    def look_at_name(self, name: str, path: Path) -> list[Finding]:
+        """Look at a name that is told by itself, such as that of a field.
+
+        Args:
+            name: The name, without what our own detectors know in it.
+            path: Where it is; names of what it stands under.
+        """
+        if not self.has_eyes or is_name(name):
+            return []
+        return self._look(Text((*path, name), name, is_key=True), name)
 
     def _shown(self, one: Text, secrets: dict[Path, Finding]) -> str:
         """Give what is shown of a text: nothing of a secret that is known."""

@@ -39,6 +39,7 @@ class Looker:
         self._closer = Closer(eyes, scanner)
         self._known: dict[bytes, Seen] = {}
         self._keys: dict[tuple[str, int], bytes] = {}
+        self._told: dict[tuple[str, ...], str] = {}
         self._lists: dict[tuple[str, str], tuple[list[Any], list[_Look]]] = {}
 
     def look(self, field: str, value: object, beside: str = "") -> _Look:
@@ -65,14 +66,32 @@ class Looker:
         found = self._scanner.leaves(run, path, name=ID, parts=_no_parts)
         return self._counted(self._closer.look(run, path, found))
 
+    def told(self, name: str, *above: str) -> str:
+        """Give a name as it may be told: of what any detector that looks has found, a mark alone.
+
+        Args:
+            name: The name of a run, a field, a type …
+            above: The names that it stands under.
+        """
+        key = (*above, name)
+        told = self._told.get(key)
+        if told is None:
+            told = self._scanner.text(name)
+            told = "*" if self._closer.look_at_name(told, above) else told
+            if len(self._told) >= _MOST_KEYS:
+                self._told.clear()
+            self._told[key] = told
+        return told
+
     def shown(self, name: str) -> str:
-        """Give a name as it is told: with a mark for a secret in it, a star for an address."""
-        told = self._scanner.text(name)
+        """Give the name of a field as it is told: with a star for an address as well."""
+        told = self.told(name)
         return "*" if "@" in told else told
 
     def look_at_name(self, name: str) -> Mapping[Spot, int]:
         """Look for secrets in the name of a field, which of a mapping of one's own is data."""
         found = self._scanner.leaves({name: None}, (ID,), name="", parts=_no_parts)
+        found += self._closer.look_at_name(self._scanner.text(name), ())
         return {Spot(one.kind, self.shown(name), one.detail): 1 for one in found}
 
     def forget_run(self) -> None:
@@ -162,6 +181,7 @@ class Looker:
 
     def _fresh(self, field: str, value: object, path: tuple[str | int, ...]) -> Seen:
         taken = take(value, path)
+        taken.leftovers = [(at, self.told(named), whole) for at, named, whole in taken.leftovers]
         found = self._scanner.leaves(taken.value, path, name=field, parts=_no_parts)
         closer = self._closer.look(taken.value, path, found)
         found += closer
@@ -173,7 +193,7 @@ class Looker:
         return Seen(
             spots=self._counted(found, taken.leftovers, {one.path for one in closer if one.in_key}),
             against=_against(found, taken, path),
-            types={self._scanner.text(name): times for name, times in taken.types.items()},
+            types={self.told(name): times for name, times in taken.types.items()},
             unreadable=dict(taken.unreadable),
             metadata=dict(taken.metadata),
             kind=kind,
@@ -201,7 +221,7 @@ class Looker:
             "*"
             if at
             and isinstance(step, str)
-            and (path[: at + 1] in hidden or self._scanner.text(step) != step)
+            and (path[: at + 1] in hidden or self.told(step) != step)
             else step
             for at, step in enumerate(path)
         ]

@@ -94,14 +94,18 @@ class RunReading:
         shown = self._looker.shown(item.field)
         if shown == item.field:
             return item
-        tally = self._tally.field(item.surface, graph(item.namespace), shown)
+        tally = self._tally.field(item.surface, self._graph(item.namespace), shown)
         self._meet(item.surface, self._looker.look_at_name(item.field), tally)
         return replace(item, field=shown)
+
+    def _graph(self, namespace: str) -> str:
+        """Name the graph inside that a namespace belongs to, as it is told."""
+        return self._looker.told(graph(namespace)) if namespace else ""
 
     def take(self, item: Item) -> None:
         """Count a value."""
         item = self._named(item)
-        name = graph(item.namespace)
+        name = self._graph(item.namespace)
         if item.surface == "state":
             if item.namespace != self._namespace:
                 self._leave()

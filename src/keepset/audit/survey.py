@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -38,6 +39,7 @@ class Survey:
         is_done: Whether all was read that was planned; time was not up before.
         few: A few runs by chance, to measure what they would take in a store of ours.
         eyes: Names of those that have looked closer than the detectors.
+        told: Gives the id of a run as it may be told.
     """
 
     place: str
@@ -48,6 +50,7 @@ class Survey:
     few: tuple[RunFacts, ...] = ()
     is_done: bool = True
     eyes: tuple[str, ...] = ()
+    told: Callable[[str], str] = str
 
     @property
     def is_ours(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from keepset.audit.eyes import Eye
 from keepset.audit.intervals import Replicates
-from keepset.audit.looking import Looker
+from keepset.audit.looking import ID, Looker
 from keepset.audit.reading import RunReading
 from keepset.audit.sampling import Chosen, Plan
 from keepset.audit.survey import Survey, count_run
@@ -94,6 +94,7 @@ def survey(
         few=few,
         is_done=reading.is_done,
         eyes=tuple(eye.name for eye in around.eyes),
+        told=lambda run: looker.told(run, ID),
     )
 
 

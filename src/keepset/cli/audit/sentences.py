@@ -116,10 +116,8 @@ def unfinished(audit: Audit) -> str:
     if runs.oldest is None:
         return f"{said}.{rest}"
     days = max(0, int((now - runs.oldest) / DAY))
-    return (
-        f"{said}; the oldest, {runs.oldest_run}, since {iso(int(runs.oldest * 1000))[:10]} "
-        f"({counted(days, 'day')}).{rest}"
-    )
+    since, named = iso(int(runs.oldest * 1000))[:10], audit.survey.told(runs.oldest_run)
+    return f"{said}; the oldest, {named}, since {since} ({counted(days, 'day')}).{rest}"
 
 
 def ages(audit: Audit) -> str:
