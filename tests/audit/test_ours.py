@@ -124,6 +124,26 @@ def test_bytes_by_field_are_those_that_the_file_has(protected: Path) -> None:
     assert not loose  # its end, which changed nothing
 
 
+def test_fields_of_a_young_run_weigh_what_its_rows_take_compressed_as_they_are(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "runs.db"
+    with ks.open(ours.url(path)) as store:
+        run = store.run(ours.Chat, "young")
+        for number in range(3):
+            text = f"the same words again and again, {number}. " * 500
+            run.save("step", ours.Chat(question=text, notes={"short": str(number)}))
+    with closing(sqlite3.connect(path)) as connection:
+        ((rows,),) = connection.execute("select sum(length(changes)) from step")
+        assert connection.execute("select count(*) from segment").fetchone() == (0,)
+    weights: Counter[str] = Counter()
+    for item in items(path):
+        if item.surface == "state":
+            weights[item.field] += item.size
+    assert weights.total() == rows < 3_000
+    assert weights["question"] > 10 * weights["notes"] > 0
+
+
 def test_what_a_list_or_a_mapping_gains_is_looked_at_once(protected: Path) -> None:
     lines = [
         line

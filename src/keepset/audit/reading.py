@@ -9,7 +9,7 @@ from typing import Any, Final
 from keepset.audit.looking import ID, Looker
 from keepset.audit.places import graph
 from keepset.audit.seen import Seen, Spot
-from keepset.audit.taking import take
+from keepset.audit.taking import packed, take
 from keepset.audit.tally import MOST_SPOTS, FieldTally, SpotTally, Tally, add
 from keepset.readers.ports import Item
 
@@ -17,6 +17,7 @@ _LARGE: Final = 4_096
 """Bytes from which on content is worth looking for its ids."""
 
 
+_OURS: Final = "ours"
 IDS: Final = "id"
 """The surface on which ids of runs are told of; a host has no values there."""
 _ENOUGH: Final = 200
@@ -33,6 +34,7 @@ class _Field:
         digest: Of the value before.
         first: Bytes of its first value.
         last: Bytes of its newest value.
+        extent: Bytes of that before it was compressed, where a store of ours has done so.
         steps: Values until now.
         value: The newest value, where it may be content or ids.
         asked: Bytes at which it was last looked for by what it could be fetched.
@@ -42,6 +44,7 @@ class _Field:
     digest: int | None = None
     first: int = 0
     last: int = 0
+    extent: int = 0
     steps: int = 0
     value: Any = None
     asked: int = 0
@@ -130,6 +133,7 @@ class RunReading:
         seen = self._count(item, known, number)
         if item.surface == "state":
             known.value = item.value if seen.kind in {"list", "mapping"} else None
+            known.extent = _extent(item) if known.value is not None else item.size
 
     def end(self) -> None:
         """Count what only a whole run tells: growth, and what can be fetched by what."""
@@ -166,9 +170,9 @@ class RunReading:
         grown = [
             name
             for name, known in inside.fields.items()
-            if known.last >= _LARGE
+            if known.extent >= _LARGE
             and known.value is not None
-            and known.last > at_least * known.asked
+            and known.extent > at_least * known.asked
             and name not in inside.beside
             and (known.tally.asked < _ENOUGH or self._number % _SELDOM == 0)
         ]
@@ -180,7 +184,7 @@ class RunReading:
             if name in grown or _may_be_ids(known.value)
         }
         for name in grown:
-            inside.fields[name].asked = inside.fields[name].last
+            inside.fields[name].asked = inside.fields[name].extent
             inside.asked.add(name)
         for finding in self._looker.beside(values):
             using = finding.detail.rpartition(" ids in ")[2]
@@ -243,6 +247,11 @@ class RunReading:
                 add(named, name, count)
         if item.encoding == "encrypted":
             add(tally.unreadable, "encrypted")
+
+
+def _extent(item: Item) -> int:
+    """Give the bytes of a value as it is looked at: what a store of ours holds is compressed."""
+    return max(item.size, len(packed(item.value) or b"")) if item.encoding == _OURS else item.size
 
 
 def _may_be_ids(value: object) -> bool:

@@ -23,7 +23,8 @@ class Weights:
     """What each difference of a line takes.
 
     Steps that are packed together lie in one compressed frame for each field: its bytes are
-    shared out evenly among them.
+    shared out evenly among them. A step that is not packed yet has a row of its own, compressed
+    where it is large: its bytes are shared out among its fields, by what each of them has packed.
 
     Args:
         history: The line.
@@ -35,8 +36,9 @@ class Weights:
         self._headers: dict[int, int] = {}
         for step in history.past.steps:
             self._headers[step.seq] = len(step.metadata)
-            for name, (_, packed) in split_changes(step).items():
-                self._of[step.seq, name] = len(packed)
+            packed = {name: len(op) for name, (_, op) in split_changes(step).items()}
+            for name, share in spread(len(step.changes), packed).items():
+                self._of[step.seq, name] = share
         by_field: dict[str, list[int]] = {}
         for row in history.headers:
             by_field.setdefault(HEADER, []).append(row.seq)
@@ -87,6 +89,11 @@ class LargeWeights:
 
 
 def spread(size: int, packed: Mapping[str, int]) -> dict[str, int]:
-    """Share bytes out among entries, by what each of them has packed."""
-    total = sum(packed.values())
-    return {name: size * one // total if total else 0 for name, one in packed.items()}
+    """Share bytes out among entries, by what each has packed; the parts add up to the whole."""
+    total, done, before = sum(packed.values()), 0, 0
+    shared: dict[str, int] = {}
+    for name, one in packed.items():
+        done += one
+        share = size * done // total if total else 0
+        shared[name], before = share - before, share
+    return shared
