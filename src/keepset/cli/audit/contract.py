@@ -29,6 +29,11 @@ _TYPES: Final = {
     "bytes": "bytes",
     "null": "None",
 }
+_COLLECTIONS: Final = frozenset({"list", "mapping"})
+_TIMES: Final = 4
+_LEAST: Final = 12
+"""The smallest budget, as a power of two."""
+_PLENTY: Final = 1 << 20
 _WIDTH: Final = 88
 _METADATA: Final = ("response_metadata", "usage_metadata")
 _REDUCED: Final = "langgraph"
@@ -58,7 +63,7 @@ def write_contract(audit: Audit, file: Wanted) -> None:
 
 def contract_text(audit: Audit) -> str:
     """Give the text of a module that declares what the store holds, with the rules for it."""
-    writing = _Writing()
+    writing = _Writing(is_ours=audit.survey.is_ours)
     by_graph: dict[str, list[Judged]] = {}
     for one in sorted(audit.fields, key=lambda one: one.tally.number):
         by_graph.setdefault(one.tally.graph, []).append(one)
@@ -75,8 +80,9 @@ def contract_text(audit: Audit) -> str:
 class _Writing:
     """Writes states; the functions that their rules need are kept beside."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_ours: bool) -> None:
         """Begin with nothing."""
+        self._is_ours = is_ours
         self.functions: list[str] = []
         self._spelling = Spelling()
         self._names: set[str] = {"ks", "State"}
@@ -138,7 +144,7 @@ class _Writing:
         reason, field = one.verdict.reason, one.tally.field
         if one.verdict.keep:
             personal = "personal=True" if one.is_personal else ""
-            return f"ks.Keep({', '.join(part for part in (personal, _without(one)) if part)})"
+            return _keep(personal, self._budget(one), _without(one))
         if reasons.is_secret(reason):
             return f'ks.Secret("env:{variable((field,))}")'
         if reason == reasons.TEMPORARY:
@@ -146,8 +152,26 @@ class _Writing:
         if reason == reasons.BESIDE_IDS and _is_name(one.using):
             return f'ks.Refetch({self._loader(one)}, using="{one.using}")'
         if reason == reasons.RESPONSE:
-            return _extract(one)
+            return self._extract(one)
         return f"ks.Reopen({self._opener(one)})"
+
+    def _budget(self, one: Judged) -> str:
+        """Give a collection a budget: some times the largest that was met.
+
+        Where a store tells of differences alone it is what is plenty.
+        """
+        if not {*one.tally.kinds} & _COLLECTIONS:
+            return ""
+        room = _PLENTY if self._is_ours else _TIMES * one.tally.largest
+        return f"max_bytes={1 << max(_LEAST, (room - 1).bit_length()):_}"
+
+    def _extract(self, one: Judged) -> str:
+        found = one.tally.details.get(reasons.RESPONSE, "")
+        shape = next((shape for shape in SHAPES if shape.id == found), None)
+        if shape is not None and not {*one.tally.kinds} & {"list"}:
+            return f'ks.Extract("{shape.content}")'
+        without = f"without={_globs(shape.metadata)}" if shape and shape.metadata else ""
+        return _keep(self._budget(one), without)
 
     def _scratch(self, one: Judged) -> str:
         self._modules.add("tempfile")
@@ -189,13 +213,8 @@ def _without(one: Judged) -> str:
     return f"without={_globs(inside)}" if inside else ""
 
 
-def _extract(one: Judged) -> str:
-    found = one.tally.details.get(reasons.RESPONSE, "")
-    shape = next((shape for shape in SHAPES if shape.id == found), None)
-    if shape is None or set(one.tally.kinds) & {"list"}:
-        metadata = shape.metadata if shape else ()
-        return f"ks.Keep(without={_globs(metadata)})" if metadata else "ks.Keep()"
-    return f'ks.Extract("{shape.content}")'
+def _keep(*options: str) -> str:
+    return f"ks.Keep({', '.join(filter(None, options))})"
 
 
 def _globs(names: Sequence[str]) -> str:
