@@ -124,6 +124,12 @@ class Holding:
         """Tell whether it is in the thread, or the task, that asks."""
         return self._place == _here()
 
+    def is_cancelled(self) -> bool:
+        """Tell whether the task that it is in is to be cancelled, and has not ended yet."""
+        where = None if self._place is None else self._place[1]
+        task = None if where is None else where()
+        return task is not None and not task.done() and task.cancelling() > 0
+
     def saw(self, lease: Lease | None) -> None:
         """Take note of the lease that the run has, where its execution is known to have ended."""
         if lease is not None and not self.held and self._giver.is_gone(lease):

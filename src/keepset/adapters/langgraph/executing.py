@@ -8,6 +8,7 @@ and what its nodes do to the world outside would be done for nothing, or twice.
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
 from copy import copy
 from typing import Any, Final
@@ -35,13 +36,14 @@ class Execution:
         is_async: Whether it runs on an event loop.
     """
 
-    __slots__ = ("__weakref__", "_leased", "_refused", "handed", "is_async", "resuming")
+    __slots__ = ("__weakref__", "_leased", "_parts", "_refused", "handed", "is_async", "resuming")
 
     def __init__(self, *, resuming: bool) -> None:
         """Begin with nothing refused, and with no lease."""
         self.resuming = resuming
         self.handed = Handed()
         self.is_async = False
+        self._parts: object = None
         self._refused: dict[tuple[str, str], KeepsetError] = {}
         self._leased: dict[tuple[str, str, int], tuple[Holding, Services]] = {}
 
@@ -53,6 +55,21 @@ class Execution:
             fresh = services.leases.holding(run, is_open=False)
             self._leased.setdefault(key, (fresh, services))
         return self._leased[key][0]
+
+    def streams(self, parts: AsyncIterator[Any]) -> None:
+        """Begin to close as soon as nobody has what it streams any more.
+
+        An event loop finds that out before, and closes the stream when it is its turn.
+        """
+        self.is_async = True
+        own = weakref.ref(self)
+
+        def close(_: object) -> None:
+            execution = own()
+            if execution is not None:
+                execution.close()
+
+        self._parts = weakref.ref(parts, close)
 
     def close(self) -> None:
         """Take note that it is on its way to its end."""
@@ -122,8 +139,9 @@ def auntil_end(parts: AsyncIterator[Any], execution: Execution | None) -> AsyncI
     """See `until_end`."""
     if execution is None:
         return parts
-    execution.is_async = True
-    return _auntil_end(parts, execution)
+    until = _auntil_end(parts, execution)
+    execution.streams(until)
+    return until
 
 
 async def _auntil_end(parts: AsyncIterator[Any], execution: Execution) -> AsyncGenerator[Any, None]:

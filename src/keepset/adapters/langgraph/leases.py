@@ -24,9 +24,10 @@ from keepset.run.holding import Holding
 from keepset.run.leasing import Leases
 
 _MOMENT: Final = 0.25
-"""Seconds in which an event loop gets to the end of a call that nobody waits for any more."""
+"""Seconds in which the end of a call begins whose task is to be cancelled, and may not heed it."""
 
 _PATIENCE: Final = 30.0
+"""Seconds in which a call ends whose end has begun."""
 
 
 def holding_of(
@@ -78,9 +79,10 @@ def begin(threads: Threads, thread: Thread, config: Mapping[str, Any]) -> Flow[N
 
 
 def _is_ending(leases: Leases, own: Holding) -> Flow[bool]:
-    """Wait for the end of another call in this process that is about to end.
+    """Wait for the end of another call in this process, where something says that it is about to.
 
-    An event loop closes what an ``async for`` was left early with a moment later.
+    An event loop closes later what an ``async for`` was left early with, and a task that was
+    cancelled hears of it later.
     """
     there: Lease | None = yield ReadLease(own.key)
     if there is None or leases.is_gone(there):
@@ -89,7 +91,9 @@ def _is_ending(leases: Leases, own: Holding) -> Flow[bool]:
     if other is None:  # it is in another process
         return False
     ended = other.ended
-    done, _ = yield Wait(ended, _MOMENT)
+    done: object = False
+    if not other.closing and other.is_cancelled():
+        done, _ = yield Wait(ended, _MOMENT)
     if not done and other.closing:
         done, _ = yield Wait(ended, _PATIENCE)
     return bool(done)

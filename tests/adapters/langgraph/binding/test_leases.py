@@ -14,6 +14,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
 import keepset as ks
+from keepset.adapters.langgraph import leases
 from keepset.errors import ConflictError
 from keepset.langgraph import KeepsetSaver
 from keepset.verdict.status import Resume
@@ -249,6 +250,52 @@ def test_a_stream_that_is_left_early_gives_way_to_the_next_call() -> None:
             return await graph.ainvoke({}, CONFIG)
 
         assert asyncio.run(leave())["paid"] == 1
+
+
+def test_a_second_call_is_refused_at_once_where_nothing_says_that_the_first_one_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for seconds in ("_MOMENT", "_PATIENCE"):
+        monkeypatch.setattr(leases, seconds, 10 * PATIENCE)
+    payment = Payment()
+    with ks.open("memory:") as store:
+        graph = KeepsetSaver(store).bind(payment.compiled())
+
+        async def twice() -> str:
+            first = asyncio.create_task(graph.ainvoke({}, CONFIG))
+            assert await asyncio.to_thread(payment.entered.wait, PATIENCE)
+            with pytest.raises(ConflictError) as caught:
+                await asyncio.wait_for(graph.ainvoke({}, CONFIG), PATIENCE)
+            payment.go_on.set()
+            assert (await first)["paid"] == 1
+            return caught.value.code
+
+        assert asyncio.run(twice()) == "run.leased"
+
+
+def test_a_call_whose_task_is_only_told_to_be_cancelled_gives_way_to_the_next_one() -> None:
+    begun = asyncio.Event()
+
+    async def wait(_: State) -> State:
+        if not begun.is_set():
+            begun.set()
+            await asyncio.Event().wait()
+        return {"paid": 2}
+
+    builder: Any = StateGraph(State)
+    builder.add_node("wait", wait)
+    builder.add_edge(START, "wait")
+    with ks.open("memory:") as store:
+        graph = KeepsetSaver(store).bind(builder.compile())
+
+        async def cancel() -> Any:
+            first = asyncio.create_task(graph.ainvoke({}, CONFIG))
+            await begun.wait()
+            first.cancel()  # nobody waits for it
+            return await graph.ainvoke({}, CONFIG)
+
+        assert asyncio.run(cancel())["paid"] == 2
+        assert lease(store) == [None]
 
 
 def test_a_call_that_is_cancelled_gives_way_to_the_next_one() -> None:
