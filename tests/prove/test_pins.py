@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 import tempfile
 import time
 import uuid
@@ -21,6 +22,9 @@ import keepset as ks
 from keepset.errors import UsageError
 from keepset.prove.pins import PINS, WORLD, pinned, require_pins
 
+made = random.Random
+"""As a workflow knows it that has imported it by name."""
+
 
 def _names() -> list[str]:
     with tempfile.NamedTemporaryFile() as one, tempfile.TemporaryDirectory() as folder:
@@ -32,22 +36,26 @@ SOURCES: dict[str, tuple[str, Callable[[], object]]] = {
     "a moment": ("clock", lambda: datetime.now(UTC)),
     "a UUID": ("uuid", lambda: [uuid.uuid4(), uuid.uuid4()]),
     "a UUID by a name of its own": ("uuid", lambda: [uuid4(), uuid4()]),
-    "random bytes": ("uuid", lambda: os.urandom(8)),
     "a random number": ("random", random.random),
+    "a generator without a seed": ("random", lambda: made().random()),
+    "a seed that is none": ("random", lambda: (random.seed(), random.random())),  # noqa: S311 - no secret
     "a random number of numpy": ("random", lambda: np.random.rand(3).tolist()),  # noqa: NPY002 - the one that is pinned
+    "a generator of numpy's": ("random", lambda: np.random.default_rng().random(3).tolist()),
+    "a bit generator of numpy's": ("random", lambda: np.random.PCG64().random_raw()),
+    "numpy's old generator": ("random", lambda: np.random.RandomState().rand()),
     "names of temporary files": ("random", _names),
 }
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_what_is_pinned_is_the_same_in_two_runs_and_another_in_each_life(source: str) -> None:
-    pin, made = SOURCES[source]
+    pin, draw = SOURCES[source]
 
     def lives() -> list[object]:
         given = []
         for life in (WORLD, 0, 1):
             with pinned([pin], life):
-                given.append(made())
+                given.append(draw())
         return given
 
     first = lives()
@@ -65,7 +73,7 @@ def test_everything_is_as_before_afterwards_also_after_an_error(
 ) -> None:
     random.seed(5)
     np.random.seed(5)  # noqa: NPY002 - the one that is pinned
-    before = os.urandom, tempfile._name_sequence, random.getstate()  # type: ignore[attr-defined] # private
+    before = _state()
     numbers = np.random.get_state()[1].tolist()  # type: ignore[index] # noqa: NPY002 - the same
     with suppress(_WrongError, KeyboardInterrupt), pinned(PINS, 0):
         random.seed(1)
@@ -73,10 +81,37 @@ def test_everything_is_as_before_afterwards_also_after_an_error(
         np.random.rand()  # noqa: NPY002 - the same
         if ending is not None:
             raise ending
-    after = os.urandom, tempfile._name_sequence, random.getstate()  # type: ignore[attr-defined] # private
-    assert after == before
+    assert _state() == before
     assert np.random.get_state()[1].tolist() == numbers  # type: ignore[index] # noqa: NPY002 - the same
     assert uuid.uuid4() != uuid.uuid4()
+    assert made().random() != made().random()
+
+
+def _state() -> tuple[object, ...]:
+    names = tempfile._name_sequence  # type: ignore[attr-defined] # private
+    return os.urandom, names, random.getstate(), random.Random.seed
+
+
+def test_what_has_a_seed_gives_what_it_would_without_a_pin() -> None:
+    def drawn() -> list[object]:
+        return [
+            made(7).random(),
+            made("seven").random(),
+            np.random.default_rng(7).random(),
+        ]
+
+    free = drawn()
+    with pinned(["random"], 0):
+        assert drawn() == free
+
+
+@pytest.mark.parametrize("draw", [os.urandom, secrets.token_bytes, random.SystemRandom().randbytes])
+def test_bytes_of_the_systems_chance_are_held_still_by_no_pin(draw: Callable[[int], bytes]) -> None:
+    """They may decide which way a workflow goes."""
+    with pinned([pin for pin in PINS if pin != "clock"], 0):
+        first = draw(16)
+    with pinned([pin for pin in PINS if pin != "clock"], 0):
+        assert draw(16) != first
 
 
 def test_a_clock_stands_still_while_it_is_pinned_and_has_gone_on_in_the_next_life() -> None:

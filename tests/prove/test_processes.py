@@ -263,6 +263,17 @@ def test_the_input_may_be_named_and_is_then_imported_by_each_process(temporary: 
     assert "PLANTED" not in str(found)
 
 
+@pytest.mark.parametrize("crash", [False, True])
+def test_what_is_made_of_a_set_is_the_same_in_every_process(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, *, crash: bool
+) -> None:
+    del temporary
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    found = proof_of("unordered", jobs=4, crash=crash)
+    assert (found.is_conclusive, found.unlike, found.volatile) == (True, (), ())
+    assert field_of(found, "word").verdict == "needed"
+
+
 def test_no_file_of_a_trial_holds_a_secret_and_the_verdict_says_what_to_declare(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, temporary: Path
 ) -> None:

@@ -211,6 +211,15 @@ def unrepeatable() -> ks.Workflow:
     return ks.Workflow(Sound, steps=[roll, answer])
 
 
+def gather(_: Sound) -> dict[str, Any]:
+    return {"word": " ".join({f"word {number}" for number in range(50)})}
+
+
+def unordered() -> ks.Workflow:
+    """What it makes is in the order of a set of texts, which is another one in each process."""
+    return ks.Workflow(Sound, steps=[gather, answer])
+
+
 INPUT = {"word": "PLANTED"}
 
 

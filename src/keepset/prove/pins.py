@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
-from types import FrameType
-from typing import Final
+from types import FrameType, MethodType
+from typing import Any, Final
 
 from keepset.errors import UsageError
 
@@ -83,10 +83,28 @@ def _random(life: int, undo: ExitStack) -> None:
     names = tempfile._name_sequence  # type: ignore[attr-defined] # noqa: SLF001 - it has no other seam
     undo.callback(setattr, tempfile, "_name_sequence", names)
     tempfile._name_sequence = _names(life)  # type: ignore[attr-defined] # noqa: SLF001 - the same
+    seeds = random.Random(f"seeds {life}")  # noqa: S311 - it has to be foreseeable
+    _seeded(seeds, undo)
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
         undo.callback(numpy.set_state, numpy.get_state())
         numpy.seed(life - WORLD)
+        inside: Any = sys.modules["numpy.random.bit_generator"]  # of default_rng(), too
+        undo.callback(setattr, inside, "randbits", inside.randbits)
+        inside.randbits = seeds.getrandbits
+
+
+def _seeded(seeds: random.Random, undo: ExitStack) -> None:
+    """Let generators that are made without a seed have one; that of the system has none."""
+    real = random.Random.seed
+
+    def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
+        real(self, seeds.getrandbits(64) if a is None else a, version)
+
+    undo.callback(setattr, random.Random, "seed", real)
+    undo.callback(setattr, random, "seed", random.seed)
+    random.Random.seed = seed  # type: ignore[method-assign] # undone in the end
+    random.seed = MethodType(seed, random._inst)  # noqa: SLF001 - it was taken off the class before
 
 
 def _names(life: int) -> Iterator[str]:
@@ -97,7 +115,10 @@ def _names(life: int) -> Iterator[str]:
 
 
 class _Bytes:
-    """Gives the bytes that `uuid.uuid4` makes an id of.
+    """Gives the bytes that `uuid.uuid4` makes an id of, and others those of the system.
+
+    Bytes that a workflow draws by itself may decide which way it goes, so that what was measured
+    with some of them says nothing of others.
 
     What keepset itself draws is not taken out of what a workflow is given: how often it draws, and
     in which thread, is another thing each time.
@@ -108,12 +129,14 @@ class _Bytes:
         self._real = os.urandom
 
     def __call__(self, size: int, /) -> bytes:
-        return self._real(size) if _is_ours(sys._getframe(1)) else self._made(size)  # noqa: SLF001 - who draws is told by nothing else
+        return self._made(size) if _is_id(sys._getframe(1)) else self._real(size)  # noqa: SLF001 - who draws is told by nothing else
 
 
-def _is_ours(frame: FrameType | None) -> bool:
-    """Say whether keepset draws, most likely through the standard library's `uuid`."""
+def _is_id(frame: FrameType | None) -> bool:
+    """Say whether a workflow makes an id by the standard library's `uuid`."""
+    if frame is None or frame.f_globals.get("__name__") != "uuid":
+        return False
     while frame is not None and frame.f_globals.get("__name__") == "uuid":
         frame = frame.f_back
     name = "" if frame is None else str(frame.f_globals.get("__name__"))
-    return name.startswith("keepset.") and not name.startswith("keepset.cli.demo.")
+    return not name.startswith("keepset.") or name.startswith("keepset.cli.demo.")

@@ -28,6 +28,7 @@ T = TypeVar("T")
 Told = Callable[[int, int], None]
 """Is told how many trials are done, and how many were asked for until now."""
 
+_HASHES: Final = "PYTHONHASHSEED"
 _PATIENCE: Final = 10.0
 """Seconds that a worker has to end by itself once its parent has hung up."""
 
@@ -188,12 +189,25 @@ def _start(order: Pickled, ends: ExitStack, *, quiet: bool) -> Connection[Any, A
     command = [sys.executable, "-m", "keepset.prove.worker", str(theirs.fileno())]
     # A group of its own: an interrupt at the terminal is for us, and we end the workers.
     process = subprocess.Popen(  # noqa: S603 - our own module
-        command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, process_group=0
+        command,
+        pass_fds=[theirs.fileno()],
+        stdin=subprocess.DEVNULL,
+        process_group=0,
+        env={**os.environ, **_one_order()},
     )
     theirs.close()
     ends.callback(_end, process, ours)
     ours.send((list(sys.path), quiet, order))
     return ours
+
+
+def _one_order() -> dict[str, str]:
+    """Give the variable by which sets of texts are in one order in all workers.
+
+    Else what is made of a set would look like a change.
+    """
+    said = os.environ.get(_HASHES, "")
+    return {_HASHES: said if said.isdigit() else "0"}
 
 
 def _end(process: subprocess.Popen[bytes], line: Connection[Any, Any]) -> None:
