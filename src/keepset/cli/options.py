@@ -9,7 +9,7 @@ import click
 
 import keepset as ks
 from keepset.errors import NotFoundError, StoreError, UsageError
-from keepset.store.places import SQLITE, file_of
+from keepset.store.places import SQLITE, file_of, is_in_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def path_named(text: str) -> Path:
         StoreError: ``store.not-a-file``: it is a folder; ``store.cannot-open``.
     """
     _look_at(Path(text.removeprefix(SQLITE)))
-    path = file_of(text)
+    path = None if is_in_memory(text) else file_of(text)
     if path is None:
         raise UsageError(
             "a memory store lives in one process only",

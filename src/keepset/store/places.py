@@ -46,9 +46,14 @@ def file_of(place: object) -> str | None:
     return path
 
 
+def is_in_memory(text: str) -> bool:
+    """Tell whether a text is meant as a store in memory, by whichever tool's name for it."""
+    return _IN_MEMORY.match(text) is not None
+
+
 def _meant(text: str) -> str:
     """Say what to write in place of a URL that is not known, as far as that can be told."""
-    if _IN_MEMORY.match(text):
+    if is_in_memory(text):
         return 'Write "memory:" for a store in memory, which is a fresh one each time.'
     scheme, _, rest = text.partition(":")
     path = rest.removeprefix("//")

@@ -75,7 +75,8 @@ NOT_OURS = _Meaning(
     StoreError,
     "store.not-ours",
     "the file is a SQLite database of another program",
-    "Nothing was changed. Give another path; `keepset audit` reads other tools' stores.",
+    "Nothing was changed. Give another path: `keepset audit` reads other tools' stores, and "
+    "`keepset import` takes LangGraph's over.",
 )
 NEWER = _Meaning(
     StoreError,
