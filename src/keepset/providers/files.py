@@ -210,7 +210,8 @@ def _begun(place: Path, mode: int) -> tuple[Path, int]:
     while True:
         part = place.with_name(f".{place.name[:200]}.{secrets.token_hex(8)}.{_PART}")
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(OSError):  # where there are no locks nobody takes it for left behind
+            fcntl.flock(handle, fcntl.LOCK_EX)
         if part.exists():  # else another one has taken it for left behind, before it was locked
             return part, handle
         os.close(handle)
