@@ -16,6 +16,7 @@ import pytest
 
 from keepset.backends.sqlite import connecting, open_sqlite
 from keepset.backends.sqlite.room import MOST, Room
+from keepset.errors import StoreError
 from keepset.plan.reads import ReadEverything
 from keepset.testing.contract.base import Scribe, step
 
@@ -141,6 +142,20 @@ def test_all_that_was_saved_is_there_after_a_kill_with_room_behind_it(path: Path
     with closing(open_sqlite(path)) as backend:
         found = backend.execute(ReadEverything(Scribe(backend).key))
         assert [row.seq for row in found.lines[0].steps] == list(range(1, int(child.stdout) + 1))
+
+
+def test_the_log_of_another_store_that_lies_at_the_path_by_now_gets_no_room(path: Path) -> None:
+    with closing(open_sqlite(path)) as taken_away:
+        scribe = Scribe(taken_away).save_many(1)
+        for name in (path.name, log_of(path).name, f"{path.name}-shm"):
+            path.with_name(name).rename(path.with_name(f"away-{name}"))
+        with closing(open_sqlite(path, durability="normal")) as other:
+            Scribe(other).save_many(9)
+            before = log_of(path).read_bytes()
+            for _ in range(2):  # the second one waits until all is done that the first one brings
+                with pytest.raises(StoreError):
+                    scribe.save()
+            assert log_of(path).read_bytes() == before
 
 
 def test_where_nothing_can_be_put_behind_the_log_saves_go_on(path: Path) -> None:

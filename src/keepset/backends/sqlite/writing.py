@@ -297,8 +297,14 @@ class Writer:
         with GATE.mine():
             if self._connection is not None:
                 self._erasure.attempt(self._connection)
-                with suppress(*DRIVER_ERRORS):  # who writes next meets what is in the way
-                    self._room.make(self._connection)
+                self._make_room(self._connection)
+
+    def _make_room(self, connection: sqlite3.Connection) -> None:
+        if self._room.is_used_up():
+            # Who writes next meets what is in the way.
+            with suppress(KeepsetError, MemoryError, *DRIVER_ERRORS):
+                self._watch.require_file()  # else it is another store's log that has grown
+                self._room.make(connection)
 
     def _finish(self) -> None:
         """Leave no more free pages than are worth it, and close the connection."""
