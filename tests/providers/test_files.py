@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -26,6 +27,16 @@ with Wanted(Path(sys.argv[1])).writing() as file:
     file.flush()
     print("writing", flush=True)
     sys.stdin.read()
+"""
+
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from keepset.providers.files import Wanted
+if not os.geteuid():
+    os.setgid(65534)
+    os.setuid(65534)  # root may do all
+Wanted(Path(sys.argv[1])).write("new")
 """
 
 
@@ -159,6 +170,23 @@ def test_a_place_that_takes_no_file_is_told_before(tmp_path: Path, name: str) ->
     (tmp_path / "file").write_text("x")
     assert _refusal(Wanted(tmp_path / name, replaces=True)) == "file.cannot-write"
     assert _names(tmp_path) == ["file", "folder"]
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "\u4e2d" * 85], ids=["x", "zhong"])
+def test_a_file_may_have_as_long_a_name_as_any(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    Wanted(path).write("new")
+    assert (path.read_text(), _names(tmp_path)) == ("new", [name])
+
+
+def test_a_file_is_made_in_a_folder_that_one_may_write_to_and_not_look_into() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # noqa: S108 - others may reach it
+        folder = Path(name)
+        folder.chmod(0o333)
+        command = [sys.executable, "-c", AS_NOBODY, str(folder / "report")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        folder.chmod(0o700)
+        assert (done.stderr, _names(folder)) == ("", ["report"])
 
 
 def test_what_a_writer_that_was_killed_has_left_is_removed_by_the_next(tmp_path: Path) -> None:

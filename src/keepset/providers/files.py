@@ -208,7 +208,7 @@ def _begun(place: Path, mode: int) -> tuple[Path, int]:
     """Make the file beside, locked; those that nobody writes to any more are removed."""
     _clear(place)
     while True:
-        part = place.with_name(f".{place.name[:200]}.{secrets.token_hex(8)}.{_PART}")
+        part = place.with_name(f"{_label(place)}{secrets.token_hex(8)}.{_PART}")
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode)
         with suppress(OSError):  # where there are no locks nobody takes it for left behind
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -217,13 +217,19 @@ def _begun(place: Path, mode: int) -> tuple[Path, int]:
         os.close(handle)
 
 
+def _label(place: Path) -> str:
+    """Give how the names of files beside one begin, which have fewer than 255 bytes."""
+    return f".{os.fsencode(place.name)[:200].decode(errors='ignore')}."
+
+
 def _clear(place: Path) -> None:
     """Remove what processes that were killed have left beside a file."""
-    ours = re.compile(rf"\.{re.escape(place.name[:200])}\.[0-9a-f]{{16}}\.{_PART}")
-    for name in os.listdir(place.parent):  # noqa: PTH208 - names alone are looked at
-        if ours.fullmatch(name):
-            with suppress(OSError):
-                _remove_if_left(place.parent / name)
+    ours = re.compile(rf"{re.escape(_label(place))}[0-9a-f]{{16}}\.{_PART}")
+    with suppress(OSError):  # a folder may be one to write to, and not to look into
+        for name in os.listdir(place.parent):  # noqa: PTH208 - names alone are looked at
+            if ours.fullmatch(name):
+                with suppress(OSError):
+                    _remove_if_left(place.parent / name)
 
 
 def _remove_if_left(part: Path) -> None:
