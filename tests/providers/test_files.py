@@ -180,7 +180,7 @@ def test_a_file_may_have_as_long_a_name_as_any(tmp_path: Path, name: str) -> Non
 
 
 def test_a_file_is_made_in_a_folder_that_one_may_write_to_and_not_look_into() -> None:
-    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # noqa: S108 - others may reach it
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # others may reach it
         folder = Path(name)
         folder.chmod(0o333)
         command = [sys.executable, "-c", AS_NOBODY, str(folder / "report")]
