@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepset.delta import LARGE, Flat, flatten
-from tests.delta.values import ALIKE, CODEC, mutated, picture, replay, same
+from tests.delta.values import ALIKE, mutated, picture, replay, same
 
 ATOMS = (
     st.sampled_from(ALIKE)
@@ -47,7 +47,7 @@ def test_what_changed_in_a_flat_mapping_is_told_exactly_or_not_at_all(
         if type(after) is not dict:
             return
         value = after
-        found = kept.compared(value, CODEC.pack)
+        found = kept.compared(value)
         if found is None:
             return
         kept, change = found
@@ -68,7 +68,7 @@ def test_entries_that_come_behind_the_others_are_set(
 ) -> None:
     before = many(first)
     after = {**before, **second}
-    found = flat(before).compared(after, CODEC.pack)
+    found = flat(before).compared(after)
     assert found is not None
     now, change = found
     assert now.packed() == picture(after).packed()
@@ -78,7 +78,7 @@ def test_entries_that_come_behind_the_others_are_set(
 @pytest.mark.parametrize("was", ALIKE)
 @pytest.mark.parametrize("now", ALIKE)
 def test_a_value_that_became_one_that_only_looks_alike_is_noticed(was: Any, now: Any) -> None:
-    found = flat(many({"a": was})).compared(many({"a": now}), CODEC.pack)
+    found = flat(many({"a": was})).compared(many({"a": now}))
     assert found is not None
     assert (found[1] is None) == same(was, now)
 
@@ -105,7 +105,7 @@ class Text(str):
     ],
 )
 def test_what_entries_cannot_tell_is_left_to_whole_pictures(after: dict[Any, Any]) -> None:
-    assert flat(many({"a": 1, "b": 1})).compared({**many({}), **after}, CODEC.pack) is None
+    assert flat(many({"a": 1, "b": 1})).compared({**many({}), **after}) is None
 
 
 OTHERS: list[Any] = [{"a": 1}, many({"a": [1]}), [1] * 40, "x" * 40, {**many({}), 1: 1}]

@@ -32,15 +32,19 @@ def long_list(items: list[Any]) -> list[Any]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.lists(VALUES, min_size=1, max_size=6), min_size=1, max_size=6), HEAVY)
+@given(
+    st.lists(st.lists(VALUES, min_size=1, max_size=6), min_size=1, max_size=6),
+    HEAVY,
+    st.sampled_from([{}, {"wide": True}]),
+)
 def test_a_picture_that_grew_is_the_picture_of_the_grown_list(
-    additions: list[list[Any]], heavy: list[Any]
+    additions: list[list[Any]], heavy: list[Any], how: dict[str, bool]
 ) -> None:
     value = long_list([])
     grown = rolled(value)
     for items in additions:
         come = [*items, *heavy]
-        grown = grown.grown(picture(come))
+        grown = grown.grown(picture(come), **how)
         value += come
         assert grown.packed() == picture(value).packed()
         assert (grown.count, grown.size) == (len(value), picture(value).size)
@@ -58,6 +62,21 @@ def test_a_list_begins_with_another_exactly_where_types_and_order_agree(
     if type(after) is list:
         expected = same(after[: len(value)], value)
         assert kept.begins(after, CODEC.begins_as) == expected
+
+
+def test_chunks_of_a_list_that_is_compared_as_a_whole_become_fewer() -> None:
+    value = long_list([])
+    narrow, wide = rolled(value), rolled(value)
+    for number in range(100):
+        come = [FILLER + str(number)]
+        narrow, wide = narrow.grown(picture(come)), wide.grown(picture(come), wide=True)
+        value += come
+    assert len(wide._chunks) <= len(narrow._chunks) / 2
+    assert wide.packed() == narrow.packed() == picture(value).packed()
+    for at in range(len(value)):
+        broken = [*value[:at], "other", *value[at + 1 :]]
+        assert not wide.begins(broken, CODEC.begins_as)
+    assert wide.begins([*value, 1], CODEC.begins_as)
 
 
 LOOKALIKES = [(a, b) for a in ALIKE for b in ALIKE if not same(a, b)]

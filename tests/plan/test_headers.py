@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -59,7 +58,7 @@ def test_headers_come_back_whatever_the_host_calls_its_checkpoints(
 
 def test_an_id_of_keepset_takes_ten_bytes_beside_the_time_of_its_step() -> None:
     rows = rows_of([(new_id(NOW + n), None, "step", NOW + n, b"") for n in range(60)])
-    others = [replace(row, checkpoint=str(uuid.uuid4())) for row in rows]
+    others = [row._replace(checkpoint=str(uuid.uuid4())) for row in rows]
     own = len(PackedHeaders.of(rows, {}).pack(compressed=True).data)
     assert own < 60 * 11 + 150
     other = len(PackedHeaders.of(others, {}).pack(compressed=True).data)

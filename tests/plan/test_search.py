@@ -53,7 +53,7 @@ def rows_of(ids: Sequence[str]) -> list[StepRow]:
     rows = []
     for seq, (before, own) in enumerate(zip(["", *ids], ids, strict=False), 1):
         row = StepRow(seq, own, before, "step", "running", 1000 + seq, b"", b"", b"")
-        rows.append(replace(row, digest=step_digest(row)))
+        rows.append(row._replace(digest=step_digest(row)))
     return rows
 
 
@@ -73,7 +73,7 @@ def written(order: str, *, changed: bool = False) -> tuple[Counted, Scribe, list
     packed = len(rows) - LOOSE
     segments = segments_of(rows[:packed])
     if changed:
-        rows = [replace(row, name="other") for row in rows]
+        rows = [row._replace(name="other") for row in rows]
         segments = [replace(one, data=one.data.replace(b"step", b"pets")) for one in segments]
     scribe.save(rows[packed - 1])
     scribe.save(rows[packed], segments=tuple(segments), packed=packed)

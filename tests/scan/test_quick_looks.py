@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from keepset.scan import KnownValues
 from keepset.scan.finding import Finding, Span
 from keepset.scan.formats import PREFIXED
+from keepset.scan.known import SHORTEST
 from keepset.scan.leaves import Leaves
 from keepset.scan.opening import folded, opened
 from keepset.scan.pairs import paired
@@ -77,6 +78,14 @@ def test_a_credential_is_not_ruled_out_whatever_stands_around_it(text: str, case
     around = [("", ""), ("an “introduction” before it: ", " and after"), ("\n\0\n", "\n\0\n")][case]
     told = text.join(around)
     assert set(matches(told, KNOWN)) == everything(told)
+
+
+@given(st.from_regex(r"[^\W\d]\w{0,12}", fullmatch=True))
+def test_one_short_word_is_ruled_out_unless_it_is_a_known_value(word: str) -> None:
+    assert set(matches(word, KNOWN)) == everything(word)
+    if len(word) >= SHORTEST:
+        (span,) = matches(word, KnownValues({"word": word}))
+        assert (span.start, span.end) == (0, len(word))
 
 
 def walked(value: Any, name: str) -> list[Finding]:

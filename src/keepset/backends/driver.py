@@ -19,6 +19,9 @@ from keepset.plan.requests import Call, Flow, Request, Wait, Write
 
 T = TypeVar("T")
 
+_NOTHING = Outcome()
+"""What a flow begins with."""
+
 
 def drive(flow: Flow[T], backend: Backend) -> T:
     """Run a flow to its end in this thread.
@@ -32,11 +35,11 @@ def drive(flow: Flow[T], backend: Backend) -> T:
         UsageError: ``flow.async-callable``: a call needs an event loop.
         KeepsetError: What the flow raises.
     """
-    outcome = Outcome()
+    outcome = _NOTHING
     interrupt: BaseException | None = None
     try:
         while True:
-            request = _advance(flow, outcome)
+            request = flow.throw(outcome.error) if outcome.error else flow.send(outcome.value)
             if interrupt:
                 raise interrupt
             outcome = Outcome()
@@ -68,11 +71,11 @@ async def adrive(flow: Flow[T], backend: Backend) -> T:
     Raises:
         KeepsetError: What the flow raises.
     """
-    outcome = Outcome()
+    outcome = _NOTHING
     cancelled: asyncio.CancelledError | None = None
     try:
         while True:
-            request = _advance(flow, outcome)
+            request = flow.throw(outcome.error) if outcome.error else flow.send(outcome.value)
             if cancelled:
                 raise cancelled
             outcome = Outcome()
@@ -92,10 +95,6 @@ async def adrive(flow: Flow[T], backend: Backend) -> T:
         raise
     finally:
         flow.close()
-
-
-def _advance(flow: Flow[Any], outcome: Outcome) -> Request:
-    return flow.throw(outcome.error) if outcome.error else flow.send(outcome.value)
 
 
 def _write(plan: Write[Any], backend: Backend, outcome: Outcome) -> BaseException | None:

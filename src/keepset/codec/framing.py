@@ -6,17 +6,23 @@ Source of the format: https://github.com/msgpack/msgpack/blob/master/spec.md.
 from __future__ import annotations
 
 _FIX, _U8, _U16 = 16, 1 << 8, 1 << 16
+_FIXARRAY = [bytes([0x90 | n]) for n in range(_FIX)]
+_FIXMAP = [bytes([0x80 | n]) for n in range(_FIX)]
 _FIXEXT = {1: b"\xd4", 2: b"\xd5", 4: b"\xd6", 8: b"\xd7", 16: b"\xd8"}
 
 
 def array_header(n: int) -> bytes:
     """Give the bytes that stand before the `n` packed items of an array."""
-    return _header(n, 0x90, b"\xdc", b"\xdd")
+    if n < _FIX:
+        return _FIXARRAY[n]
+    return b"\xdc" + n.to_bytes(2, "big") if n < _U16 else b"\xdd" + n.to_bytes(4, "big")
 
 
 def map_header(n: int) -> bytes:
     """Give the bytes that stand before the `n` packed keys, each followed by its packed value."""
-    return _header(n, 0x80, b"\xde", b"\xdf")
+    if n < _FIX:
+        return _FIXMAP[n]
+    return b"\xde" + n.to_bytes(2, "big") if n < _U16 else b"\xdf" + n.to_bytes(4, "big")
 
 
 def extension(tag: int, data: bytes) -> bytes:
@@ -40,11 +46,3 @@ def extension(tag: int, data: bytes) -> bytes:
     else:
         lead, width = b"\xc9", 4
     return b"".join((lead, size.to_bytes(width, "big"), tag.to_bytes(1, "big"), data))
-
-
-def _header(n: int, fix: int, wide: bytes, wider: bytes) -> bytes:
-    if n < _FIX:
-        return (fix | n).to_bytes(1, "big")
-    if n < _U16:
-        return wide + n.to_bytes(2, "big")
-    return wider + n.to_bytes(4, "big")

@@ -22,7 +22,7 @@ def refuse_unknown(fields: Mapping[str, Field], names: Iterable[object], what: s
     Raises:
         UsageError: ``state.unknown-field``, with the names.
     """
-    if not all([name in fields for name in names]):  # noqa: C419 - a generator takes twice the time
+    if not fields.keys() >= set(names):
         unknown = sorted(str(name) for name in names if name not in fields)
         raise UsageError(
             f"{what} has no field {', '.join(unknown)}",
@@ -40,7 +40,7 @@ def values_of(state_type: Any, fields: Mapping[str, Field], state: object) -> di
     """
     cls, kind = _record(state_type)
     if kind == "typeddict":
-        if not isinstance(state, Mapping):
+        if type(state) is not dict and not isinstance(state, Mapping):
             raise _wrong(cls, "a mapping", state)
         refuse_unknown(fields, state, cls.__qualname__)
         return {name: state[name] for name in fields if name in state}

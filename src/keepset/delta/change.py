@@ -129,6 +129,9 @@ def number(value: int) -> bytes:
     return packed
 
 
+_WHOLE = frame(2, Code.WHOLE)
+
+
 def whole(new: Frozen, move: Move | None = None) -> Change:
     """Write a value whole.
 
@@ -140,10 +143,9 @@ def whole(new: Frozen, move: Move | None = None) -> Change:
     Returns:
         A change with `is_whole`.
     """
-    head = frame(2, Code.WHOLE)
-    size = len(head) + new.size
-    op = head + new.data if move is None or new.size <= LARGE else _moved(new, head, move)
-    return Change(op, ((),), is_whole=True, size=size)
+    data = new.data
+    op = _WHOLE + data if move is None or len(data) <= LARGE else _moved(new, _WHOLE, move)
+    return Change(op, ((),), is_whole=True, size=len(_WHOLE) + len(data))
 
 
 def render(draft: Draft, move: Move | None) -> bytes:

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import ormsgpack
 
-from keepset.codec import array_header, map_header
+from keepset.codec import array_header, map_header, pack_plain
 from keepset.delta.change import LARGE, Change, Code, frame
 from keepset.delta.frozen import Frozen, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from keepset.codec import Path
+    from collections.abc import Sequence
 
 _ATOMS = frozenset({type(None), bool, int, float, str, bytes})
 _TEXT = frozenset({str})
 _FEWEST, _MOST = 16, 1024
 """Entries: with fewer nothing is won."""
+
+_SETS = frame(3, Code.MAP) + array_header(0)
+"""Begins a change that takes no entry away."""
 
 _ENTRY = 160
 """Bytes that an entry takes beside its packed value, nearly: the key, the value, their places."""
@@ -35,9 +36,10 @@ class Flat:
 
     Attributes:
         size: Bytes of the packed mapping.
+        memory: Bytes of memory that it takes, nearly.
     """
 
-    __slots__ = ("_keys", "_packed", "_values", "size")
+    __slots__ = ("_keys", "_packed", "_values", "memory", "size")
 
     def __init__(
         self, keys: list[str], values: Sequence[Any], packed: list[bytes], size: int
@@ -47,16 +49,12 @@ class Flat:
         self._values = values
         self._packed = packed
         self.size = size
+        self.memory = size + _ENTRY * len(keys)
 
     @property
     def frozen(self) -> Frozen:
         """The same picture in one piece."""
         return Frozen(self.packed())
-
-    @property
-    def memory(self) -> int:
-        """Bytes of memory that it takes, nearly."""
-        return self.size + _ENTRY * len(self._keys)
 
     def packed(self) -> bytes:
         """Give the packed mapping."""
@@ -65,14 +63,11 @@ class Flat:
             pieces += (ormsgpack.packb(key), data)
         return b"".join(pieces)
 
-    def compared(
-        self, value: dict[Any, Any], pack: Callable[[object, Path], bytes]
-    ) -> tuple[Flat, Change | None] | None:
+    def compared(self, value: dict[Any, Any]) -> tuple[Flat, Change | None] | None:
         """Compare a mapping with this picture.
 
         Args:
             value: The mapping.
-            pack: Gives the packed bytes of a value in it, at its path relative to the field.
 
         Returns:
             Its picture, and what changed: None where nothing did. None for both where only whole
@@ -88,7 +83,7 @@ class Flat:
             return self, None
         if not _ATOMS.issuperset([type(values[at]) for at in changed]) or len(keys) > _MOST:
             return None
-        return self._set(keys, values, {at: pack(values[at], (keys[at],)) for at in changed})
+        return self._set(keys, values, {at: pack_plain(values[at]) for at in changed})
 
     def _keys_of(self, value: dict[Any, Any]) -> list[str] | None:
         """Give the keys of a mapping; None where they do not begin with those of this picture."""
@@ -104,20 +99,20 @@ class Flat:
         self, keys: list[str], values: Sequence[Any], given: dict[int, bytes]
     ) -> tuple[Flat, Change | None] | None:
         """Put packed values in their places; those that are what they were are none to set."""
-        known = len(self._keys)
+        known, size, sets = len(self._keys), self.size, {}
         packed = self._packed + [b""] * (len(keys) - known)
-        size = self.size + len(map_header(len(keys))) - len(map_header(known))
-        sets = {}
         for at, data in given.items():
             size += len(data) - len(packed[at])
             if data != packed[at]:
                 sets[keys[at]] = packed[at] = data
             if len(data) > LARGE:
                 return None
-        try:
-            size += sum([len(ormsgpack.packb(key)) for key in keys[known:]])
-        except TypeError:  # a key that is no valid text
-            return None
+        if len(keys) > known:
+            try:
+                size += sum([len(ormsgpack.packb(key)) for key in keys[known:]])
+            except TypeError:  # a key that is no valid text
+                return None
+            size += len(map_header(len(keys))) - len(map_header(known))
         return Flat(keys, values, packed, size), _setting(sets) if sets else None
 
 
@@ -154,8 +149,8 @@ def flatten(value: object, picture: Frozen) -> Flat | None:
 
 def _setting(sets: dict[str, bytes]) -> Change:
     """Give the change that sets entries, in the order of the mapping."""
-    pieces = [frame(3, Code.MAP), array_header(0), map_header(len(sets))]
+    pieces = [_SETS, map_header(len(sets))]
     for key, data in sets.items():
         pieces += (ormsgpack.packb(key), data)
     op = b"".join(pieces)
-    return Change(op, tuple((key,) for key in sets), is_whole=False, size=len(op))
+    return Change(op, tuple([(key,) for key in sets]), is_whole=False, size=len(op))

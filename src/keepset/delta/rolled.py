@@ -16,13 +16,21 @@ from keepset.delta.frozen import Frozen, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import msgspec
+
     from keepset.delta.change import Move
 
 CHUNK = 16 * 1024
 """Bytes from which on a chunk takes no more items; a list of fewer bytes is not cut."""
 
+_TOGETHER = 4
+"""Chunks that become one: what is compared as a whole takes less time in fewer pieces."""
+
 _SPREAD = 2654435761
 """Knuth's multiplicative hash: consecutive numbers are spread over all chunks."""
+
+
+_EDITS, _NONE_GONE = frame(4, Code.LIST), number(0)
 
 
 class Same(Protocol):
@@ -60,20 +68,16 @@ class Rolled:
     Attributes:
         count: Number of items.
         size: Bytes of the packed list.
+        memory: Bytes of memory that it takes, nearly.
     """
 
-    __slots__ = ("_chunks", "count", "size")
+    __slots__ = ("_chunks", "count", "memory", "size")
 
     def __init__(self, chunks: tuple[Chunk, ...], size: int) -> None:
         """Take chunks that follow each other, at least one."""
         self._chunks = chunks
         self.count = chunks[-1].stop
-        self.size = size
-
-    @property
-    def memory(self) -> int:
-        """Bytes of memory that it takes, nearly."""
-        return self.size
+        self.size = self.memory = size
 
     @property
     def frozen(self) -> Frozen:
@@ -135,14 +139,22 @@ class Rolled:
             return None
         return Frozen(array_header(self.count - old.count) + tail[len(known.body) :])
 
-    def grown(self, new: Frozen) -> Rolled:
-        """Make the picture of the list with the items of another list behind it."""
+    def grown(self, new: Frozen, *, wide: bool = False) -> Rolled:
+        """Make the picture of the list with the items of another list behind it.
+
+        Args:
+            new: The other list.
+            wide: Whether chunks become longer once there are many, since all are compared.
+        """
         chunks, last, count = self._chunks, self._chunks[-1], self.count + new.count
-        body = new.data[new.start :]
-        size = len(array_header(count)) + self.size - len(array_header(self.count)) + len(body)
+        size = self.size + len(new.data) - new.start
+        size += len(array_header(count)) - len(array_header(self.count))
         if len(last.data) >= CHUNK:
-            return Rolled((*chunks, *_cut(new, self.count)), size)
-        joined = b"".join((array_header(count - last.start), last.body, body))
+            known = _widened(chunks) if wide else chunks
+            return Rolled((*known, *_cut(new, self.count)), size)
+        joined = b"".join((array_header(count - last.start), last.body, new.data[new.start :]))
+        if len(joined) <= CHUNK:
+            return Rolled((*chunks[:-1], Chunk(last.start, count, joined)), size)
         return Rolled((*chunks[:-1], *_cut(Frozen(joined), last.start)), size)
 
 
@@ -153,12 +165,25 @@ def roll(picture: Frozen) -> Rolled | None:
     return Rolled(tuple(_cut(picture, 0)), picture.size)
 
 
-def _cut(new: Frozen, first: int) -> Iterator[Chunk]:
+def _widened(chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
+    """Put the last chunks together, where they are many and all short."""
+    last = chunks[-_TOGETHER:]
+    if len(last) < _TOGETHER or not all([c.plain and len(c.data) < 2 * CHUNK for c in last]):  # noqa: C419 - a generator takes twice the time
+        return chunks
+    start, stop = last[0].start, last[-1].stop
+    data = b"".join([array_header(stop - start), *[chunk.body for chunk in last]])
+    return (*chunks[:-_TOGETHER], Chunk(start, stop, data, plain=True))
+
+
+def _cut(new: Frozen, first: int) -> Iterable[Chunk]:
     """Cut items that stand in the list from `first` on."""
-    items = new.items() if new.size > CHUNK else None
+    items = new.items() if len(new.data) > CHUNK else None
     if items is None:
-        yield Chunk(first, first + new.count, new.data)
-        return
+        return (Chunk(first, first + new.count, new.data),)
+    return _chunks(new, items, first)
+
+
+def _chunks(new: Frozen, items: list[msgspec.Raw], first: int) -> Iterator[Chunk]:
     begin = reached = new.start
     start = 0
     for stop, item in enumerate(items, 1):
@@ -178,12 +203,13 @@ def appended(count: int, new: Frozen, move: Move | None = None) -> Change:
         new: What comes behind them, as a list.
         move: See `whole`.
     """
-    draft = Draft([frame(4, Code.LIST), number(count), number(0), array_header(new.count)])
+    head = [_EDITS, number(count), _NONE_GONE, array_header(new.count)]
     paths = tuple([(index,) for index in range(count, count + new.count)])
-    items = new.items() if new.size > LARGE else None
+    items = new.items() if len(new.data) > LARGE else None
     if items is None:
-        op = b"".join((*draft.pieces, new.data[new.start :]))
+        op = b"".join((*head, new.data[new.start :]))
         return Change(op, paths, is_whole=False, size=len(op))
+    draft = Draft(head)
     for index, item in enumerate(items, count):
         draft.unit(index, bytes(item))
     return Change(render(draft, move), paths, is_whole=False, size=draft.size())

@@ -47,8 +47,10 @@ class Guard:
         Raises:
             PolicyError: The mode is strict and a field is not declared.
         """
+        if self.mode is not Mode.STRICT:
+            return
         names = [name for name, field in contract.fields.items() if not field.declared]
-        if names and self.mode is Mode.STRICT:
+        if names:
             raise PolicyError(
                 f"undeclared: {', '.join(names)} of contract {contract.name}",
                 code="policy.undeclared",
@@ -84,7 +86,7 @@ class Guard:
             path: Where that lies.
             packed: Its packed bytes where they are known, by which it is known again.
         """
-        if is_ours(field):
+        if field.metadata and is_ours(field):
             return []
         findings = self.scanner.leaves(
             value, path, name=field.name, parts=self.codec.parts, packed=packed
@@ -97,7 +99,7 @@ class Guard:
 
     def look_around(self, field: Field, value: Any) -> list[Finding]:
         """Look at a field of which only parts are new, for what its parts give away together."""
-        if is_ours(field):
+        if field.metadata and is_ours(field):
             return []
         findings = self.scanner.container(value, (field.name,), parts=self.codec.parts)
         return findings and [finding for finding in findings if not allowed(field, finding)]
@@ -124,9 +126,8 @@ class Guard:
             PolicyError: It is over the budget, and the mode refuses that.
         """
         rule = field.rule
-        if not isinstance(rule, Keep) or rule.max_bytes is None:
-            return []
-        finding = oversize((field.name,), size, rule.max_bytes)
+        budget = rule.max_bytes if isinstance(rule, Keep) else None
+        finding = None if budget is None else oversize((field.name,), size, budget)
         if finding is None or allowed(field, finding):
             return []
         if self.mode is Mode.STRICT:
@@ -170,6 +171,11 @@ class Guard:
 def is_ours(field: Field) -> bool:
     """Tell whether a field holds nothing that a detector could find; see `OURS`."""
     return bool(field.metadata) and field.metadata[0] is OURS
+
+
+def has_budget(field: Field) -> bool:
+    """Tell whether a field's rule says how many bytes its value may have."""
+    return isinstance(field.rule, Keep) and field.rule.max_bytes is not None
 
 
 def allowed(field: Field, finding: Finding) -> bool:

@@ -79,8 +79,9 @@ class FieldMemory(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes of memory that the pictures take, nearly."""
-        raw = self.raw.memory if self.raw else 0
-        return raw if self.raw is self.stored or not self.stored else raw + self.stored.memory
+        raw, stored = self.raw, self.stored
+        size = 0 if raw is None else raw.memory
+        return size if raw is stored or stored is None else size + stored.memory
 
 
 NEVER = FieldMemory(None, None, 0, 0, 0)

@@ -151,8 +151,8 @@ class _Writer:
     def _append(self, header: StepRow, changes: Mapping[str, Difference]) -> None:
         stops = header.status != Status.RUNNING
         packed = join_changes(header.seq, changes, compressed=self._compressed, stops=stops)
-        row = replace(header, parent=self._parent, changes=packed)
-        row = replace(row, digest=step_digest(row))
+        row = header._replace(parent=self._parent, changes=packed)
+        row = row._replace(digest=step_digest(row))
         if is_full(self._tail, stops=stops):
             segments, self._packs = pack_segments(
                 self._tail, self._packs, compressed=self._compressed

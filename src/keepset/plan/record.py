@@ -80,12 +80,12 @@ def record(
         fields[name], change = recorder.record(spec, value)
         if change:
             changes[name] = change
-    if any(change.is_whole and change.size >= LARGE_CONTENT for change in changes.values()):
+    if any([change.is_whole and change.size >= LARGE_CONTENT for change in changes.values()]):  # noqa: C419 - a generator takes twice the time
         known = {n: shown(value) for n, value in values.items() if n in contract.fields}
         recorder.findings += recorder.guard.across(contract, known)
     seq = memory.seq + 1
-    for name, before in memory.fields.items():
-        if name not in values and (before.stored is not None or memory.whole):
+    for name in () if memory.fields.keys() <= values.keys() else memory.fields:
+        if name not in values and (memory.fields[name].stored is not None or memory.whole):
             changes[name] = ABSENT
             fields[name] = remember_absence(seq)
     return _lay(recorder, changes, fields, header)
@@ -117,20 +117,21 @@ def _lay(
     bare = StepRow(*head, header.metadata, b"", digest)
     segments, memory = _packed(memory, stops=stops, compressed=recorder.compressed)
     until = recorder.memory.tail[-1].row.seq if segments else 0
-    fresh = remembered(bare, differences)
+    fresh, large = remembered(bare, differences), recorder.large
     after = LineMemory(
-        line=memory.line,
-        seq=step.seq,
-        head=step.seq,
-        checkpoint=step.checkpoint,
-        fields=fields,
-        tail=(*memory.tail, fresh),
-        packs=memory.packs,
-        blobs=memory.blobs | recorder.large.refs if recorder.large.refs else memory.blobs,
+        memory.line,
+        seq,
+        seq,
+        header.checkpoint,
+        fields,
+        (*memory.tail, fresh),
+        memory.packs,
+        blobs=memory.blobs | large.refs if large.refs else memory.blobs,
         weight=_heavier(memory, fields, fresh),
     )
-    after = after if after.weight is not None else after._replace(weight=after.size)
-    blobs = tuple(recorder.large.rows.values())
+    if after.weight is None:
+        after = after._replace(weight=after.size)
+    blobs = tuple(large.rows.values()) if large.rows else ()
     return Recorded(step, segments, until, blobs, after, tuple(recorder.findings))
 
 

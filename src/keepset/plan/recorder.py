@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
-from keepset.codec import Codec, Path, array_header
+from keepset.codec import Path, array_header, pack_plain
 from keepset.contracts import Field
 from keepset.delta import (
     LARGE,
@@ -20,41 +20,37 @@ from keepset.delta import (
     whole,
 )
 from keepset.errors import PolicyError
-from keepset.plan.guard import Guard
+from keepset.plan.guard import Guard, has_budget
 from keepset.plan.large import Large
 from keepset.plan.memory import NEVER, FieldMemory, LineMemory, Picture
 from keepset.plan.pictured import Pictured
 from keepset.scan import Finding
 
 _PAIR = 2
-_NUMBERS = frozenset({type(None), bool, int, float})
 
 
-@dataclass(slots=True)
 class Recorder:
     """Records the fields of one save.
 
     Attributes:
         guard: The detectors and what becomes of what they find.
+        codec: The codec of the contract.
         memory: What the writer remembers of the line.
         compressed: Whether large values and segments are compressed.
         findings: What was found so far.
+        large: The large values that were taken out so far.
     """
 
-    guard: Guard
-    memory: LineMemory
-    compressed: bool = True
-    findings: list[Finding] = field(default_factory=list)
-    large: Large = field(init=False)
+    __slots__ = ("codec", "compressed", "findings", "guard", "large", "memory")
 
-    def __post_init__(self) -> None:
+    def __init__(self, guard: Guard, memory: LineMemory, compressed: bool = True) -> None:  # noqa: FBT001, FBT002 - made once a save
         """Begin with the large values that the writer knows to be stored."""
-        self.large = Large(self.codec, self.memory.blobs, compressed=self.compressed)
-
-    @property
-    def codec(self) -> Codec:
-        """The codec of the contract."""
-        return self.guard.codec
+        self.guard = guard
+        self.codec = guard.codec
+        self.memory = memory
+        self.compressed = compressed
+        self.findings: list[Finding] = []
+        self.large = Large(guard.codec, memory.blobs, compressed=compressed)
 
     def record(self, spec: Field, value: Any) -> tuple[FieldMemory, Change | None]:
         """Record one field that the state has.
@@ -69,25 +65,14 @@ class Recorder:
         if isinstance(value, Pictured):
             return self._pictured(spec, value, before)
         if before is not None and not self._whole(before):
-            quickly = self._quickly(spec, value, before)
+            way = _WAYS.get(type(value))  # None where only whole pictures can tell
+            quickly = way(self, spec, value, before) if way else None
+            quickly = quickly or self._unchanged(value, before)
             if quickly is not None:
                 return quickly
-            if self._unchanged(value, before):
-                return before.rolled(), None
         after, change = self._whole_picture(spec, value, before, self._picture(spec, value))
         # Of what may only grow, all that was there has to be looked at.
         return (after if self.guard.trusts(spec) else after.flat(value)), change
-
-    def _quickly(
-        self, spec: Field, value: Any, before: FieldMemory
-    ) -> tuple[FieldMemory, Change | None] | None:
-        """Record a value of a kind that changes often; None where only whole pictures can tell."""
-        kind = type(value)
-        if kind is list:
-            return self._grown(spec, value, before)
-        if kind is dict:
-            return self._entries(spec, value, before)
-        return self._counted(spec, value, before) if kind in _NUMBERS else None
 
     def _counted(
         self, spec: Field, value: Any, before: FieldMemory
@@ -96,12 +81,11 @@ class Recorder:
         known = before.raw
         if known is not before.stored or not isinstance(known, Frozen) or self.guard.trusts(spec):
             return None
-        data = self.codec.pack(value, (spec.name,))
+        data = pack_plain(value)
         if data == known.data:
             return before, None
         now = Frozen(data)
-        self._note(spec, now, [])
-        return self._kept(before, now, now, whole(now))
+        return self._kept(spec, before, now, now, whole(now))
 
     def _whole_picture(
         self, spec: Field, value: Any, before: FieldMemory | None, raw: Frozen | None
@@ -149,8 +133,7 @@ class Recorder:
             if before.raw is before.stored and not self._withholds(spec, value, change, raw):
                 if seen:
                     self.large.take(seen)
-                self._note(spec, raw, [])
-                return self._kept(before, raw, raw, change)
+                return self._kept(spec, before, raw, raw, change)
         return self._stored_anew(spec, value, before, raw)
 
     def _entries(
@@ -161,7 +144,7 @@ class Recorder:
         if not isinstance(known, Flat) or known is not before.stored:
             return None
         try:
-            found = known.compared(value, self.codec.pack)
+            found = known.compared(value)
         except PolicyError:  # what is said of the whole mapping has the right path
             return None
         if found is None:
@@ -171,8 +154,7 @@ class Recorder:
             return before, None
         if self._withholds(spec, value, change, None):
             return None
-        self._note(spec, now, [])
-        return self._kept(before, now, now, change)
+        return self._kept(spec, before, now, now, change)
 
     def _grown(
         self, spec: Field, value: list[Any], before: FieldMemory
@@ -182,7 +164,8 @@ class Recorder:
         A list that is declared to grow only is compared by samples.
         """
         trusted = self.guard.trusts(spec)
-        before = before.rolled() if trusted else before
+        if trusted:
+            before = before.rolled()
         raw, stored = before.raw, before.stored
         if not isinstance(raw, Rolled) or not isinstance(stored, Rolled):
             return None
@@ -195,7 +178,8 @@ class Recorder:
             fresh = freeze(value[raw.count :], self.codec.pack)
         except PolicyError:  # what is said of the whole list has the right path
             return None
-        return self._more(spec, value, before, fresh, raw.grown(fresh))
+        now = raw.grown(fresh, wide=not trusted)
+        return self._more(spec, value, before, fresh, now)
 
     def _is_clean(self, spec: Field, fresh: Frozen, count: int) -> bool:
         """Tell whether the last items of a list were looked at before, and held nothing.
@@ -223,8 +207,8 @@ class Recorder:
         if kept is None or not isinstance(stored, Rolled):
             return None
         then = now if raw is stored and kept is fresh else stored.grown(kept)
-        self._note(spec, then, findings)
-        return self._kept(before, now, then, appended(stored.count, kept, self.large.move))
+        change = appended(stored.count, kept, self.large.move)
+        return self._kept(spec, before, now, then, change, findings=findings)
 
     def _added(
         self, spec: Field, value: list[Any] | None, start: int, fresh: Frozen
@@ -235,7 +219,7 @@ class Recorder:
         """
         if value is None:
             return fresh, []
-        findings = self.guard.look_around(spec, value)
+        findings = self.guard.look_around(spec, value) if len(value) == _PAIR else []
         # What a task has written was looked at then; without tasks there is nothing to know again.
         packed = parts_of(fresh) if self.guard.scanner.remembers else None
         for index in range(start, len(value)):
@@ -251,10 +235,12 @@ class Recorder:
         inside = all(len(path) > 1 and path[1] in range(start, len(value)) for path in put)
         return (Frozen(b"".join(pieces)) if inside else None), findings
 
-    def _unchanged(self, value: Any, before: FieldMemory) -> bool:
-        """Tell whether a value is what it was, without a picture of it."""
+    def _unchanged(self, value: Any, before: FieldMemory) -> tuple[FieldMemory, None] | None:
+        """Record a value that is what it was, without a picture of it; None for any other."""
         raw = before.raw
-        return isinstance(raw, Frozen) and self.codec.packs_as(value, raw.data)
+        if not isinstance(raw, Frozen) or not self.codec.packs_as(value, raw.data):
+            return None
+        return (before.rolled() if type(value) is list else before), None
 
     def _picture(self, spec: Field, value: Any) -> Frozen | None:
         """Freeze the value as it stands; None where only a part of it can be stored."""
@@ -296,7 +282,7 @@ class Recorder:
             )
         else:
             stored = raw
-        self._note(spec, stored, findings)
+        self._note(spec, stored, findings)  # before what has to grow is refused
         past = before.stored.frozen if before and before.stored else None
         if past and not extends(stored, past):
             self.guard.require_growth(spec)
@@ -304,19 +290,37 @@ class Recorder:
         change = diff(old, stored, move=self.large.move) if old else whole(stored, self.large.move)
         if change is None and before:
             return before._replace(raw=raw, stored=stored), None
-        return self._kept(before, raw, stored, change or whole(stored, self.large.move))
-
-    def _kept(
-        self, before: FieldMemory | None, raw: Picture | None, stored: Picture, change: Change
-    ) -> tuple[FieldMemory, Change]:
+        change = change or whole(stored, self.large.move)
         return (before or NEVER).after(raw, stored, change, self.memory.seq + 1, self.large)
+
+    def _kept(  # noqa: PLR0913 - a field before and after
+        self,
+        spec: Field,
+        before: FieldMemory,
+        raw: Picture,
+        stored: Picture,
+        change: Change,
+        *,
+        findings: Sequence[Finding] = (),
+    ) -> tuple[FieldMemory, Change]:
+        if findings or has_budget(spec):
+            self._note(spec, stored, findings)
+        return before.after(raw, stored, change, self.memory.seq + 1, self.large)
 
     def _whole(self, before: FieldMemory) -> bool:
         return self.memory.whole or before.stored is None
 
-    def _note(self, spec: Field, stored: Picture, findings: list[Finding]) -> None:
+    def _note(self, spec: Field, stored: Picture, findings: Sequence[Finding]) -> None:
         self.findings += findings
         self.findings += self.guard.weigh(spec, stored.size)
+
+
+_WAYS: Final[Mapping[type, Callable[..., tuple[FieldMemory, Change | None] | None]]] = {
+    **dict.fromkeys((type(None), bool, int, float), Recorder._counted),  # noqa: SLF001 - its own
+    list: Recorder._grown,  # noqa: SLF001 - its own
+    dict: Recorder._entries,  # noqa: SLF001 - its own
+}
+"""How values of kinds that change often are recorded; None comes of it where that cannot tell."""
 
 
 def parts_of(picture: Frozen) -> list[bytes] | None:

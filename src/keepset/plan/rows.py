@@ -87,8 +87,7 @@ class LineRow:
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
-class StepRow:
+class StepRow(NamedTuple):
     """One step that is not packed yet.
 
     Attributes:

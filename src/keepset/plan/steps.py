@@ -8,7 +8,6 @@ them. What would not fit into a page of a database is compressed, and what is th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from keepset.codec import Codec, compress, decompress, pack_plain
@@ -72,7 +71,7 @@ def header_memory(row: StepRow) -> int:
 def remembered(row: StepRow, changes: Mapping[str, Difference]) -> TailStep:
     """Remember a step; its differences are kept once, apart from each other."""
     size = sum([len(change.op) for change in changes.values()])
-    bare = replace(row, changes=b"") if row.changes else row
+    bare = row._replace(changes=b"") if row.changes else row
     return TailStep(bare, changes, size, size + header_memory(row))
 
 

@@ -42,9 +42,11 @@ class Begin:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Save(Write[Saved]):
     """Save one checkpoint.
+
+    Nobody changes it, like any plan; that it is not frozen spares every save a part of its time.
 
     Attributes:
         key: The run.

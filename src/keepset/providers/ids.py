@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 
-_VERSION = 0x7 << 76
-_VARIANT = 0b10 << 62
+_FORM = "%08x-%04x-7%03x-%04x-%04x%08x"  # in half the time of uuid.UUID
+_VARIANT = 0b10 << 14
 _COUNTER_BITS = 42
 _NEVER = (1 << 48) - 1
 _lock = threading.Lock()
@@ -34,7 +34,6 @@ def new_id(now: int) -> str:
             if counter >> _COUNTER_BITS:
                 time, counter = time + 1, 0
         _last = time, counter
-    high, low = counter >> 30, counter & (1 << 30) - 1
-    number = time << 80 | _VERSION | high << 64 | _VARIANT | low << 32 | random & 0xFFFFFFFF
-    text = f"{number:032x}"  # half the time of uuid.UUID
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    low = counter & (1 << 30) - 1
+    parts = (time >> 16, time & 0xFFFF, counter >> 30, _VARIANT | low >> 16, low & 0xFFFF)
+    return _FORM % (*parts, random & 0xFFFFFFFF)

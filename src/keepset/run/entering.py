@@ -52,7 +52,8 @@ class Entering:
             memory: What the writer remembers, to tell what was extracted before.
             admitted: Whether the rules were applied already.
         """
-        self.learn(values)
+        if self._secrets:
+            self.learn(values)
         if admitted or not self._shapes:
             return values
         changed = {n for n, value in values.items() if not self._is_stored(n, value, memory)}

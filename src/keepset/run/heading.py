@@ -31,8 +31,8 @@ def header(  # noqa: PLR0913 - what a user says of a step, and what it goes thro
         UsageError: ``run.step``: the step has no name, or the status is not known.
         PolicyError: The metadata cannot be stored.
     """
-    known = isinstance(step, str) and step and isinstance(status, str)
-    if not known or status not in _STATUSES or not isinstance(metadata, Mapping):
+    known = isinstance(step, str) and step and isinstance(status, str) and status in _STATUSES
+    if not known or not (type(metadata) is dict or isinstance(metadata, Mapping)):
         raise UsageError(
             "a save needs the name of a step, a status that is known, and metadata by name",
             code="run.step",
@@ -41,5 +41,6 @@ def header(  # noqa: PLR0913 - what a user says of a step, and what it goes thro
     now = services.now()
     name = services.scanner.text(step)
     packed, findings = pack_metadata(guard, metadata)
-    report.add(name, findings)
+    if findings:
+        report.add(name, findings)
     return Header(services.new_id(now), name, _STATUSES[status], now, packed)

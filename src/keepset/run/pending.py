@@ -150,7 +150,7 @@ def put_writes(core: RunCore, checkpoint: str, batch: Batch) -> Flow[None]:
     with core.alone():
         yield from core.load()
         core.entering.learn({})
-        with core.masked():
+        with core.masked:
             rows, blobs = write_rows(core, batch)
 
         def attempt() -> Flow[None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import Any
 
 from keepset.codec import Codec
@@ -123,7 +122,7 @@ class Reader:
 
     def _standing(self, line: LineRow, row: StepRow) -> Generator[Request, Any, StepRow]:
         status = yield ReadStanding(line.id, row.seq)
-        return replace(row, status=status) if status in tuple(Status) else row
+        return row._replace(status=status) if status in tuple(Status) else row
 
     def branches(self) -> Flow[list[int]]:
         """The branches of the run's lines, in order."""

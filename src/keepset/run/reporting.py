@@ -38,7 +38,7 @@ class placed:  # noqa: N801 - used as a function
         Raises:
             PolicyError, UsageError: In place of one that was raised.
         """
-        if isinstance(error, PolicyError | UsageError):
+        if error is not None and isinstance(error, (PolicyError, UsageError)):
             safe = self._scanner.text(error.within(self._place).message)
             raise type(error)(safe, code=error.code, hint=error.hint) from None
 
@@ -55,7 +55,7 @@ class Report:
     def add(self, step: str, findings: Iterable[Finding]) -> None:
         """Count findings of a step, and log the first one of each kind and place."""
         for finding in findings:
-            place = tuple("*" if isinstance(e, int) else e for e in finding.path)
+            place = tuple(["*" if isinstance(e, int) else e for e in finding.path])
             key = (finding.kind, place, finding.detail)
             self._counts[key] = self._counts.get(key, 0) + 1
             if key not in self._first:

@@ -27,6 +27,7 @@ class Retention:
         self._limit = limit
         self._lock = threading.Lock()
         self._sizes: OrderedDict[weakref.ref[Forgetful], int] = OrderedDict()
+        self._newest: weakref.ref[Forgetful] | None = None
         self._total = 0
 
     @property
@@ -37,10 +38,13 @@ class Retention:
     def keep(self, run: Forgetful, size: int) -> None:
         """Note what a run remembers from now on; others may forget for it."""
         with self._lock:
-            self._drop(weakref.ref(run))
-            self._sizes[weakref.ref(run, self._gone)] = size
-            self._total += size
-            crowded = self._crowded()
+            newest = self._newest
+            if newest is None or newest() is not run:
+                self._drop(weakref.ref(run))
+                newest = self._newest = weakref.ref(run, self._gone)
+            self._total += size - self._sizes.get(newest, 0)
+            self._sizes[newest] = size
+            crowded = self._crowded() if self._total > self._limit else ()
         for other in crowded:
             if other is not run and other.forget():
                 with self._lock:
@@ -50,8 +54,6 @@ class Retention:
         """Choose the runs that have to forget, the least recently used first."""
         chosen: list[Forgetful] = []
         over = self._total - self._limit
-        if over <= 0:
-            return chosen
         for ref, size in list(self._sizes.items()):
             run = ref()
             if run is None:

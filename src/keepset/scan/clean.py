@@ -40,7 +40,7 @@ class Clean:
         """Ask for data that stands under a name, before it is looked at."""
         digest = sha256(b"%d %b" % (len(name), name.encode("utf-8", "surrogatepass")))
         digest.update(data)
-        return Asked(self, digest.digest(), len(self._known))
+        return Asked(self, digest.digest(), self._known.forms)
 
     @property
     def empty(self) -> bool:
@@ -82,11 +82,11 @@ class CleanKeys:
     @property
     def forms(self) -> int:
         """How many forms of secrets are known now."""
-        return len(self._known)
+        return self._known.forms
 
     def knows(self, key: str) -> bool:
         """Tell whether a key held nothing when as many forms of secrets were known."""
-        return self._keys.get(key) == len(self._known)
+        return self._keys.get(key) == self._known.forms
 
     def note(self, key: str, forms: int) -> None:
         """Remember that a key held nothing when so many forms of secrets were known."""

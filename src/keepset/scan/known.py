@@ -46,6 +46,9 @@ class KnownValues:
 
     Any thread may add and search at the same time.
 
+    Attributes:
+        forms: How many forms are looked for, which is what `len` gives.
+
     Args:
         named: The values by name; the name is what findings and `ignored` show.
     """
@@ -55,6 +58,7 @@ class KnownValues:
         self._lock = Lock()
         self._ignored: tuple[str, ...] = ()
         self._index = _Index({}, {}, LiteralSet(()), LiteralSet(()))
+        self.forms = 0
         self._add(named or {})
 
     def add(self, value: str | bytes, name: str) -> None:
@@ -81,6 +85,7 @@ class KnownValues:
             if plain.keys() != self._index.plain.keys():
                 forms, packed = LiteralSet(tuple(plain)), LiteralSet(tuple(encoded))
                 self._index = _Index(plain, encoded, forms, packed)
+                self.forms = len(plain)  # after it: who sees so many looks for so many
 
     @property
     def ignored(self) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ class Plain:
         None where they may: one is a secret, or names a credential or what stands beside it.
         """
         keys = tuple(value)
-        forms = len(self._known)
+        forms = self._known.forms
         shape = self._shapes.get(keys)
         if shape is not None and shape[0] == forms:
             return shape[1]

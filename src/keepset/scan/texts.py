@@ -11,7 +11,7 @@ from keepset.scan.finding import Span
 from keepset.scan.known import KnownValues
 from keepset.scan.opening import folded, opened
 from keepset.scan.pairs import named, paired
-from keepset.scan.prefilter import has_prefix, long_runs, prefixed
+from keepset.scan.prefilter import LONG_RUN, has_prefix, long_runs, prefixed
 from keepset.scan.reasons import SECRET_FORMAT, SECRET_NAME, SECRET_VALUE
 from keepset.scan.structures import structured, suspected
 from keepset.scan.windows import LONG, windowed
@@ -45,10 +45,12 @@ def matches(text: str, known: KnownValues) -> Iterator[Span]:
         yield from windowed(text, known)
         return
     clear = opened(text)
+    if known.forms and known.find(text, clear):
+        yield from known.spans(text)
+    if len(text) < LONG_RUN and text.isidentifier():
+        return  # one short word: no format is as short, and every other structure has a sign
     data = clear.encode("utf-8", "surrogatepass")
     runs = long_runs(data)
-    if known.find(text, clear):
-        yield from known.spans(text)
     if runs and has_prefix(runs):
         yield from prefixed(clear)
     structures, pairs = suspected(data, runs), named(data)

@@ -93,9 +93,9 @@ def test_a_lone_save_is_refused_as_any_other_is(backend: SQLiteBackend) -> None:
         "conflict.layout": replace(plan, claim=replace(scribe.fence, layout=7)),
         "conflict.deleted": replace(plan, claim=replace(scribe.fence, incarnation=b"other")),
         "conflict.head": replace(plan, head=2),
-        "conflict.duplicate": replace(plan, step=replace(step(4), checkpoint="checkpoint-2")),
+        "conflict.duplicate": replace(plan, step=step(4)._replace(checkpoint="checkpoint-2")),
         "conflict.epoch": replace(plan, contract=replace(scribe.contract, epoch=0)),
-        "plan.seq": replace(plan, step=replace(step(2), checkpoint="new")),
+        "plan.seq": replace(plan, step=step(2)._replace(checkpoint="new")),
     }
     assert {code: _settled(backend, one).code for code, one in stale.items()} == {
         code: code for code in stale

@@ -26,16 +26,17 @@ class Watch:
             raw: Its file; None in memory.
         """
         self._place = place
+        self._path = None if place.path is None else os.fspath(place.path)
         self._raw = raw
         self._identity, self._known = self._look()
         self._size = self._known
 
     def _look(self) -> tuple[tuple[int, int] | None, int]:
         """Device and inode of the file that lies at the path, None for none; and its size."""
-        if self._place.path is None:
+        if self._path is None:
             return None, 0
         try:
-            status = os.stat(self._place.path)  # noqa: PTH116 - half the time, before every save
+            status = os.stat(self._path)  # noqa: PTH116 - half the time, before every save
         except OSError:
             return None, 0
         return (status.st_dev, status.st_ino), status.st_size

@@ -29,7 +29,7 @@ class ForkingClaims(Claims):
                 1,
             )
             assert (loaded.line, loaded.seq) == (fork.line, 3)
-            assert loaded.header == replace(step(3), changes=b"")
+            assert loaded.header == step(3)._replace(changes=b"")
             assert [(past.line, past.steps) for past in loaded.pasts] == [
                 (fork.line, ()),
                 (scribe.line, (step(1), step(2), step(3))),
@@ -57,7 +57,7 @@ class ForkingClaims(Claims):
             inner = fork.fork(3).save_many(1)
             loaded = root.load(branch=2, seq=1)
             assert (loaded.line, loaded.seq) == (inner.line, 1)
-            assert loaded.header == replace(step(1), changes=b"")
+            assert loaded.header == step(1)._replace(changes=b"")
             assert [past.steps for past in loaded.pasts] == [(), (), (step(1),)]
 
     def test_a_fork_of_a_fork_reads_through_every_line(self, tmp_path: Path) -> None:

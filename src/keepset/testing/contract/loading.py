@@ -35,7 +35,7 @@ class LoadingClaims(Claims):
             loaded = scribe.load()
             assert loaded.seq == 3
             assert loaded.line == scribe.line
-            assert loaded.header == replace(step(3), changes=b"")
+            assert loaded.header == step(3)._replace(changes=b"")
             assert loaded.headers is None
             assert loaded.pasts[0].steps == (step(1), step(2), step(3))
             assert loaded.found.lines == (scribe.line,)
@@ -49,7 +49,7 @@ class LoadingClaims(Claims):
             loaded = scribe.load(seq=6)
             assert loaded.pasts[0].steps == (step(5), step(6))
             assert loaded.pasts[0].segments == (segment("a", 1, 4),)
-            assert loaded.header == replace(step(6), changes=b"")
+            assert loaded.header == step(6)._replace(changes=b"")
 
     def test_a_checkpoint_that_is_not_there_is_named(self, tmp_path: Path) -> None:
         """Neither a seq beyond the line, nor one in a gap, nor another branch is guessed."""

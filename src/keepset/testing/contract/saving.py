@@ -123,7 +123,7 @@ class SavingClaims(Claims):
         """The same id again is a save that was made twice."""
         with self.opened(tmp_path) as backend:
             scribe = Scribe(backend).save_many(2)
-            again = replace(step(3), checkpoint="checkpoint-1")
+            again = step(3)._replace(checkpoint="checkpoint-1")
             with refused(ConflictError, "conflict.duplicate"):
                 scribe.save(again)
 
@@ -134,7 +134,7 @@ class SavingClaims(Claims):
             scribe.save(step(5))
             for seq in (4, 5):
                 with refused(UsageError, "plan.seq"):
-                    scribe.save(replace(step(seq), checkpoint="new"))
+                    scribe.save(step(seq)._replace(checkpoint="new"))
 
     def test_a_line_of_another_run_is_refused(self, tmp_path: Path) -> None:
         """A line's number alone opens nothing."""
@@ -185,5 +185,5 @@ class SavingClaims(Claims):
                 assert _all(backend, scribe).run.key.run_id == run_id
             odd = Scribe(backend)
             with refused(UsageError, "store.text"):
-                odd.save(replace(step(1), name="\ud800"))
+                odd.save(step(1)._replace(name="\ud800"))
             assert backend.execute(odd.find()).run is None

@@ -36,12 +36,12 @@ class SeekingClaims(Claims):
         with self.opened(tmp_path) as backend:
             scribe = Scribe(backend).save_many(4)
             fork = scribe.fork(2)
-            fork.save(replace(step(3), checkpoint="of the fork"))
+            fork.save(step(3)._replace(checkpoint="of the fork"))
             on_line, on_fork = _seek(backend, scribe, "checkpoint-4"), "of the fork"
             assert on_line.step == (scribe.line_id, step(4))
             assert on_line.found.lines == (scribe.line, fork.line)
             found = _seek(backend, scribe, on_fork).step
-            assert found == (fork.line_id, replace(step(3), checkpoint="of the fork"))
+            assert found == (fork.line_id, step(3)._replace(checkpoint="of the fork"))
 
     def test_a_checkpoint_of_another_namespace_or_run_is_not_found(self, tmp_path: Path) -> None:
         """An id is one of a namespace."""

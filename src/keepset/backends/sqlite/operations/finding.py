@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from keepset.backends.sqlite import queries
 from keepset.backends.sqlite.operations.rows import (
@@ -65,7 +64,7 @@ def load(plan: Load) -> Steps[Loaded]:
     pasts.append(own)
     header, headers = None, None
     if own.steps and own.steps[-1].seq == seq:
-        header = replace(own.steps[-1], changes=b"")
+        header = own.steps[-1]._replace(changes=b"")
     else:
         found_in = {"line": own.line.id, "seq": seq}
         headers = segment_rows((yield Statement(queries.HEADER_SEGMENT, found_in)))
