@@ -14,12 +14,15 @@ from keepset.scan import KnownValues
 from keepset.scan.finding import Finding, Span
 from keepset.scan.formats import PREFIXED
 from keepset.scan.known import SHORTEST
+from keepset.scan.labels import labelled
 from keepset.scan.leaves import Leaves
 from keepset.scan.opening import folded, opened
 from keepset.scan.pairs import paired
 from keepset.scan.places import Places
 from keepset.scan.plain import Plain
 from keepset.scan.prefilter import LONG_RUN, prefixed
+from keepset.scan.responses import response
+from keepset.scan.scanner import is_bare
 from keepset.scan.structures import STRUCTURES, structured
 from keepset.scan.texts import matches
 from tests.scan.credentials import CARRIED, KINDS, NAMED, Maker
@@ -101,6 +104,17 @@ def test_a_quick_look_finds_what_a_walk_finds_or_leaves_it_to_the_walk(value: An
     for _ in range(2):  # the second time it knows the keys
         found = plain.look(value, ("field",))
         assert found is None or found == walked(value, "field")
+
+
+@given(VALUES)
+def test_a_container_that_is_bare_at_a_glance_is_no_pair_no_entry_and_no_response(
+    value: Any,
+) -> None:
+    def parts(_: Any) -> None:
+        return None
+
+    said = (labelled(value, ("field",), parts), response(value, ("field",)))
+    assert not is_bare(value) or said == (None, None)
 
 
 def test_a_quick_look_is_enough_for_messages() -> None:

@@ -22,7 +22,7 @@ def refuse_unknown(fields: Mapping[str, Field], names: Iterable[object], what: s
     Raises:
         UsageError: ``state.unknown-field``, with the names.
     """
-    if not fields.keys() >= set(names):
+    if not all(map(fields.__contains__, names)):
         unknown = sorted(str(name) for name in names if name not in fields)
         raise UsageError(
             f"{what} has no field {', '.join(unknown)}",

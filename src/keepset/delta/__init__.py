@@ -17,10 +17,11 @@ from keepset.delta.flat import Flat, flatten
 from keepset.delta.frozen import Frozen, Kind, extends, freeze
 from keepset.delta.growth import only_adds
 from keepset.delta.joined import begins_alone, brought_in, joined
-from keepset.delta.rolled import Rolled, appended, roll
+from keepset.delta.rolled import CHUNK, Rolled, appended, roll
 
 __all__ = [
     "ABSENT",
+    "CHUNK",
     "IN_PLACE",
     "LARGE",
     "MISSING",

@@ -8,6 +8,7 @@ from typing import Any, Final
 from keepset.codec import Path, array_header, pack_plain
 from keepset.contracts import Field
 from keepset.delta import (
+    CHUNK,
     LARGE,
     Change,
     Flat,
@@ -240,7 +241,8 @@ class Recorder:
         raw = before.raw
         if not isinstance(raw, Frozen) or not self.codec.packs_as(value, raw.data):
             return None
-        return (before.rolled() if type(value) is list else before), None
+        is_long = type(value) is list and raw.size >= CHUNK
+        return (before.rolled() if is_long else before), None
 
     def _picture(self, spec: Field, value: Any) -> Frozen | None:
         """Freeze the value as it stands; None where only a part of it can be stored."""

@@ -10,13 +10,13 @@ from keepset.scan.beside import beside_ids
 from keepset.scan.clean import Asked, Clean, CleanKeys
 from keepset.scan.finding import Finding, Path, Span
 from keepset.scan.known import SHORTEST, KnownValues
-from keepset.scan.labels import PAIR, labelled
+from keepset.scan.labels import PAIR, VALUE, labelled
 from keepset.scan.leaves import Leaves
 from keepset.scan.names import credential
 from keepset.scan.places import Places
 from keepset.scan.plain import LEAST, Plain
 from keepset.scan.reasons import advice
-from keepset.scan.responses import response
+from keepset.scan.responses import TRIGGERS, response
 from keepset.scan.texts import masked, secrets
 from keepset.scan.walk import Parts
 
@@ -131,7 +131,7 @@ class Scanner:
             A value that stands beside the name of a credential (``secret.name``, at the value's
             own path), and a value that is a model response as a whole (``response.object``).
         """
-        if (type(value) is list and len(value) != PAIR) or self._in_path(path):
+        if is_bare(value) or self._in_path(path):
             return []
         found = []
         beside = labelled(value, path, parts)
@@ -182,3 +182,14 @@ class Scanner:
         if not spans:
             self._keys.note(key, forms)
         return spans
+
+
+def is_bare(value: object) -> bool:
+    """Tell at a glance whether a plain container surely gives away nothing by what it consists of.
+
+    Args:
+        value: Anything.
+    """
+    if type(value) is list:
+        return len(value) != PAIR
+    return type(value) is dict and VALUE not in value and value.keys().isdisjoint(TRIGGERS)

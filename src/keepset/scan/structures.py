@@ -251,10 +251,14 @@ def suspected(data: bytes, runs: bytes) -> list[Structure]:
         runs: Its long runs, see `keepset.scan.prefilter.long_runs`.
     """
     low = data.lower()
-    found = [rule for sign, literal, rule in _ANYWHERE if sign in data and literal in low]
-    if runs:
-        low = runs.lower()
-        found += [rule for sign, literal, rule in _IN_RUNS if sign in runs and literal in low]
+    found = []
+    for sign, literal, rule in _ANYWHERE:
+        if sign in data and literal in low:
+            found.append(rule)
+    low = runs.lower()
+    for sign, literal, rule in _IN_RUNS if runs else ():
+        if sign in runs and literal in low:
+            found.append(rule)
     return found
 
 
