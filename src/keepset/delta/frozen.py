@@ -63,7 +63,7 @@ class Frozen:
     def __init__(self, data: bytes) -> None:
         """Read the header of `data`, which is one packed value."""
         self.data = data
-        self.kind, self.count, self.start = _header(data)
+        self.kind, self.count, self.start = _HEADERS[data[0]] or _wide(data)
         self._entries: dict[str, msgspec.Raw] | None = None
 
     @property
@@ -143,11 +143,15 @@ def freeze(value: object, pack: Callable[[object, Path], bytes]) -> Frozen:
     return Frozen(pack(value, ()))
 
 
-def _header(data: bytes) -> tuple[Kind, int, int]:
-    first = data[0]
+def _wide(data: bytes) -> tuple[Kind, int, int]:
+    kind, width = _WIDE[data[0]]
+    return kind, int.from_bytes(data[1 : 1 + width], "big"), 1 + width
+
+
+def _fixed(first: int) -> tuple[Kind, int, int] | None:
+    """Say what a value is that begins with a byte; None where its length follows."""
     if first in _WIDE:
-        kind, width = _WIDE[first]
-        return kind, int.from_bytes(data[1 : 1 + width], "big"), 1 + width
+        return None
     if _FIX_MAP <= first < _FIX_ARRAY:
         return Kind.MAP, first - _FIX_MAP, 1
     if _FIX_ARRAY <= first < _FIX_STR:
@@ -155,3 +159,7 @@ def _header(data: bytes) -> tuple[Kind, int, int]:
     if _FIX_STR <= first < _NIL:
         return Kind.TEXT, first - _FIX_STR, 1
     return Kind.ATOM, 0, 0
+
+
+_HEADERS = [_fixed(first) for first in range(256)]
+"""Kind, count and start of a value by its first byte."""

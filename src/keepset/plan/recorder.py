@@ -65,7 +65,7 @@ class Recorder:
         before = self.memory.fields.get(spec.name)
         if isinstance(value, Pictured):
             return self._pictured(spec, value, before)
-        if before is not None and not self._whole(before):
+        if before is not None and before.stored is not None and not self.memory.whole:
             way = _WAYS.get(type(value))  # None where only whole pictures can tell
             quickly = way(self, spec, value, before) if way else None
             quickly = quickly or self._unchanged(value, before)
