@@ -124,6 +124,14 @@ def test_a_place_where_nothing_can_be_written_is_told_before_a_store_is_read(
         assert (said.code, "file.there" in said.err) == (2, True)
 
 
+def test_a_file_that_keeps_what_is_counted_is_written_for_nothing_else(
+    store: Path, tmp_path: Path
+) -> None:
+    said = say("audit", store, "--html", tmp_path / "one", "--resume", tmp_path / "one")
+    assert (said.code, "file.twice" in said.err) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(store: Path, tmp_path: Path) -> None:
     copy, page = tmp_path / "copy.sqlite", tmp_path / "audit.html"
     copy.write_bytes(store.read_bytes())

@@ -155,9 +155,8 @@ def _files(given: dict[str, Any]) -> dict[str, Wanted]:
         "contract": given["contract"] and Wanted(given["contract"], replaces=replaces),
     }
     wanted = {name: file for name, file in files.items() if file is not None}
-    require_all(wanted.values())
-    if given["resume"] is not None:
-        Wanted(given["resume"], replaces=True).require()  # what is in it is looked at
+    kept = given["resume"] and Wanted(given["resume"], replaces=True)  # its content is looked at
+    require_all([*wanted.values(), *([kept] if kept else [])])
     return wanted
 
 
