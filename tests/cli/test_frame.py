@@ -186,6 +186,22 @@ def test_a_closed_stream_is_no_bug(closed: str, code: int) -> None:
     assert "bug" not in done.stderr
 
 
+def test_where_stderr_is_closed_there_is_no_bar_and_all_else_is_the_same(tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text('[{"question": "why"}]')
+    audit = [sys.executable, "-m", "keepset.cli", "audit", str(tmp_path / "state.json"), "--json"]
+    done = [
+        subprocess.run(
+            ["/bin/sh", "-c", f"exec {shlex.join(audit)} {closed}"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for closed in ("", "2>&-")
+    ]
+    assert done[1].returncode == done[0].returncode
+    assert json.loads(done[1].stdout)["schema"] == "keepset.audit/1"
+
+
 def test_a_current_folder_that_is_gone_is_no_bug(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

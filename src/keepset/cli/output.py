@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 from rich.console import Console
@@ -114,7 +114,8 @@ def printable(text: str) -> str:
 
 def may_draw() -> bool:
     """Tell whether progress may be drawn on stderr: on a terminal, and by escapes alone."""
-    return sys.stderr.isatty() and not _is_plain()
+    stream: TextIO | None = sys.stderr  # None where it is closed
+    return stream is not None and stream.isatty() and not _is_plain()
 
 
 def _is_plain() -> bool:

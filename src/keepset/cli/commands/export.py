@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -158,7 +157,7 @@ def _move(store: ks.Store, only: tuple[str, ...], one: Any, tally: Tally, *, kee
     runs = dict.fromkeys(only)
     run: Callable[[str], Moved] = one.run
     with showing("exporting", len(runs) or None) as bar:
-        if not runs and sys.stderr.isatty():
+        if not runs and output.may_draw():
             bar.expects(sum(1 for _ in _names(store)))
         try:
             for name in runs or _names(store):
