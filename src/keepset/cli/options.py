@@ -76,10 +76,10 @@ def path_named(text: str) -> Path:
     return Path(path)
 
 
-def _look_at(path: Path) -> bool:
-    """Tell whether a file is there; a folder is none."""
+def _look_at(path: Path) -> None:
+    """Refuse a folder, and a path that cannot be looked at."""
     try:
-        there, is_folder = path.exists(), path.is_dir()
+        is_folder = path.is_dir()
     except OSError as error:
         raise StoreError(
             f"{path}: it cannot be looked at ({error.strerror})",
@@ -92,7 +92,6 @@ def _look_at(path: Path) -> bool:
             code="store.not-a-file",
             hint=f"Name the file in it, such as {path / 'runs.db'}.",
         )
-    return there
 
 
 def _there(text: str) -> Path:
