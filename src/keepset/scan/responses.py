@@ -8,7 +8,8 @@ dump to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from keepset.scan.finding import Finding, Path
@@ -60,6 +61,7 @@ SHAPES: Final = (
     Shape("ollama.chat", ("message",), ("eval_count", "prompt_eval_count"), "message.content"),
     Shape("pydantic-ai.response", ("parts", "usage"), ("model_name",), "parts"),
 )
+_CONTENT: Final = {shape.id: shape.content for shape in SHAPES}
 _NEEDS: Final = tuple((frozenset(shape.needs), shape) for shape in SHAPES)
 _TRIGGERS = (
     "usage response_metadata usage_metadata usageMetadata system_fingerprint eval_count"
@@ -68,6 +70,7 @@ _TRIGGERS = (
 TRIGGERS: Final = frozenset(_TRIGGERS.split())
 """Names of which every response has one."""
 _SEVERAL: Final = 2
+_SIZED: Final = (str, list, tuple, dict)
 _ASSISTANTS: Final = frozenset({"ai", "assistant", "AIMessageChunk"})
 
 
@@ -99,8 +102,8 @@ def response(value: object, path: Path) -> Finding | None:
     shape = _shape(names)
     if shape is None:
         return None
-    present = [name for name in shape.metadata if names.get(name)]
-    return Finding(RESPONSE_OBJECT, path, shape.id, _advice(path, shape, present))
+    present = tuple([name for name in shape.metadata if names.get(name)])
+    return Finding(RESPONSE_OBJECT, path, shape.id, _advice(path, shape.id, present))
 
 
 def outermost(found: Sequence[Finding]) -> list[Finding]:
@@ -121,9 +124,9 @@ def outermost(found: Sequence[Finding]) -> list[Finding]:
 
 def _shape(names: Mapping[str, Any]) -> Shape | None:
     for needs, shape in _NEEDS:
-        if not needs <= names.keys() or not any(_there(names.get(name)) for name in shape.one_of):
+        if not needs <= names.keys() or not any([_there(names.get(n)) for n in shape.one_of]):  # noqa: C419 - a generator takes twice the time
             continue
-        if all(_there(names[name]) for name in needs):
+        if all([_there(names[name]) for name in needs]):  # noqa: C419 - the same
             return shape
     # An answer whose tool calls stand in additional_kwargs has an empty content.
     author = names.get("type", names.get("role"))
@@ -134,17 +137,33 @@ def _shape(names: Mapping[str, Any]) -> Shape | None:
 
 
 def _there(value: object) -> bool:
-    if value is None:
-        return False
-    return len(value) > 0 if isinstance(value, (str, list, tuple, dict)) else True
+    return len(value) > 0 if isinstance(value, _SIZED) else value is not None
 
 
-def _advice(path: Path, shape: Shape, present: Iterable[str]) -> str:
-    inside = below_field(path)
+def _advice(path: Path, shape: str, present: tuple[str, ...]) -> str:
+    if [element for element in path[1:] if type(element) is not int]:
+        return _said(shape, present, below_field(path))
+    return _said_of_items(shape, present, len(path) - 1)
+
+
+@lru_cache(maxsize=256)
+def _said_of_items(shape: str, present: tuple[str, ...], depth: int) -> str:
+    """Say it where the path has positions alone; nothing else of a value may be remembered."""
+    return _said(shape, present, ".".join("*" * depth))
+
+
+def _said(shape: str, present: tuple[str, ...], inside: str) -> str:
+    """Say what to declare.
+
+    Args:
+        shape: The id of the response's shape.
+        present: What of its metadata it has.
+        inside: Where it is in its field, positions as stars.
+    """
     prefix = f"{inside}." if inside else ""
-    without = ", ".join(f'"{prefix}{name}"' for name in present)
+    without = ", ".join([f'"{prefix}{name}"' for name in present])
     if not inside:
-        advice = f'Declare the field Extract("{shape.content}"): only its content is stored'
+        advice = f'Declare the field Extract("{_CONTENT[shape]}"): only its content is stored'
         return f"{advice}; or Keep(without=({without},))." if without else f"{advice}."
     if without:
         return (
