@@ -109,9 +109,11 @@ def test_a_picture_is_true_where_its_value_is() -> None:
     assert isinstance(take([1], (), CODEC), Pictured)
 
 
-def _grown(guard: Guard, *, looked_at: bool) -> tuple[Pictured, LineMemory, bytes]:
+def _grown(
+    guard: Guard, *, looked_at: bool, items: int = 200
+) -> tuple[Pictured, LineMemory, bytes]:
     """A saved list, and its picture with one more item that a task has written before."""
-    log: list[Any] = [{"text": LONG, "number": number} for number in range(200)]
+    log: list[Any] = [{"text": LONG, "number": number} for number in range(items)]
     picture = take(log, ("log",), CODEC)
     memory = save(picture, LineMemory(), guard).memory
     new = {"text": "the word is correct horse battery"}
@@ -125,13 +127,15 @@ def _asked(_: Pictured) -> Any:
     raise LookupError
 
 
+@pytest.mark.parametrize("items", [2, 200])
 @pytest.mark.parametrize("looked_at", [True, False])
 def test_an_item_that_was_looked_at_as_a_write_is_stored_without_asking_for_the_list(
     monkeypatch: pytest.MonkeyPatch,
     looked_at: bool,  # noqa: FBT001 - a parameter of the test
+    items: int,
 ) -> None:
     guard = Guard(Scanner(KnownValues(), ()), CODEC, Mode.PROTECT)
-    picture, memory, packed = _grown(guard, looked_at=looked_at)
+    picture, memory, packed = _grown(guard, looked_at=looked_at, items=items)
     with monkeypatch.context() as patched:
         patched.setattr(Pictured, "value", property(_asked))
         if not looked_at:

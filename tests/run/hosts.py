@@ -33,15 +33,31 @@ class Host:
         self.known = Known(self.services, run_id, contract_row(contract), bound=True)
         self.reader = HostReader(self.known)
         self.writer = HostWriter(self.known, self.reader)
+        self.holding = self.services.leases.holding(self.known.key, is_open=False)
 
     def _drive(self, flow: Generator[Any, Any, R]) -> R:
         return drive(flow, self.backend)
 
+    def take(self) -> None:
+        """Take the run's lease before anything is read."""
+        self._drive(self.writer.take(self.holding))
+
+    def give_back(self) -> None:
+        """Give the lease back."""
+        self._drive(self.holding.give_back())
+
     def append(
-        self, checkpoint: str, parent: str, values: Mapping[str, Any], *, follows: bool = False
+        self,
+        checkpoint: str,
+        parent: str,
+        values: Mapping[str, Any],
+        *,
+        follows: bool = False,
+        leased: bool = False,
     ) -> None:
         header = Header(checkpoint, "step", "running", 1)
-        step = HostStep("", parent, header, values, follows)
+        holding = self.holding if leased else None
+        step = HostStep("", parent, header, values, follows, holding)
         self._drive(self.writer.append(step, self.surface))
 
     def write(
@@ -58,6 +74,11 @@ class Host:
     def look(self) -> None:
         """See how the run is now."""
         self._drive(self.reader.look())
+
+    def newest(self) -> Stored | None:
+        """The newest checkpoint, as an execution asks for it that has the lease or has not."""
+        reader, holding = self.reader, self.holding
+        return self._drive(reader.newest("", self.surface, keep=True, holding=holding))
 
     def at(self, checkpoint: str) -> Stored | None:
         return self._drive(self.reader.at("", checkpoint, self.surface))

@@ -159,9 +159,14 @@ class Rolled:
         return Rolled((*chunks[:-1], *_cut(Frozen(joined), last.start)), size)
 
 
-def roll(picture: Frozen) -> Rolled | None:
-    """Cut the picture of a list into chunks; None where it is too short, or no list."""
-    if picture.kind is not Kind.LIST or picture.size < CHUNK or not picture.count:
+def roll(picture: Frozen, least: int = CHUNK) -> Rolled | None:
+    """Cut the picture of a list into chunks; None where it is too short, empty, or no list.
+
+    Args:
+        picture: The picture.
+        least: Bytes that it has to have.
+    """
+    if picture.kind is not Kind.LIST or picture.size < least or not picture.count:
         return None
     return Rolled(tuple(_cut(picture, 0)), picture.size)
 

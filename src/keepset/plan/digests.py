@@ -49,7 +49,17 @@ def segment_digest(row: SegmentRow) -> bytes:
 
 def write_digest(row: WriteRow) -> bytes:
     """Digest over all of a pending write but the digest itself: SHA-256, 16 bytes."""
-    return _digest(pack_plain([row.task, row.path, row.index, row.channel, row.status]), row.value)
+    return digest_of_write((row.task, row.path, row.index, row.channel, row.status), row.value)
+
+
+def digest_of_write(head: tuple[str, str, int, str, str], value: bytes) -> bytes:
+    """Digest over a pending write's columns before it is a row.
+
+    Args:
+        head: Its task, path, index, channel and status.
+        value: Its value.
+    """
+    return _digest(pack_plain(list(head)), value)
 
 
 def check_step(row: StepRow) -> None:

@@ -111,7 +111,8 @@ def take(value: Any, path: Path, codec: Codec) -> Pictured:
         PolicyError: It cannot be stored.
     """
     picture = freeze(value, lambda part, rest: codec.pack(part, (*path, *rest)))
-    return Pictured(roll(picture) or picture, codec)
+    # A short list as well, since what is added to one need not be looked for in all of it.
+    return Pictured(roll(picture, 0) or picture, codec)
 
 
 def _packed(value: list[Any], start: int, path: Path, codec: Codec) -> bytes:

@@ -113,6 +113,8 @@ class Holding:
         """Take note that a write has done what it was to do with the lease."""
         if leasing is None:
             return
+        if leasing.takes and self.lost:  # it was taken away while it was on its way
+            return
         if leasing.takes and not self.held:
             self.held = True
             self._place = _here()

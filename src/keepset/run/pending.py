@@ -11,7 +11,7 @@ from keepset.contracts import Contract, Field
 from keepset.delta import LARGE, Frozen
 from keepset.errors import PolicyError, UsageError
 from keepset.plan.bundled import link_of, writes_at
-from keepset.plan.digests import check_write, write_digest
+from keepset.plan.digests import check_write, digest_of_write
 from keepset.plan.guard import Guard
 from keepset.plan.large import MOVED, Large, moved
 from keepset.plan.pictured import Pictured, shown
@@ -191,7 +191,7 @@ def _rows(surface: Surface, batch: Batch, large: Large) -> Iterator[WriteRow]:
             packed = MOVED + large.move(packed)
         at = batch.special.get(channel, position)
         status = batch.status.get(channel, "")
-        digest = write_digest(WriteRow(task, path, at, name, packed, status=status))
+        digest = digest_of_write((task, path, at, name, status), packed)
         again = batch.replace or channel in batch.special
         yield WriteRow(task, path, at, name, packed, digest, status, again)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from keepset.errors import UsageError
 from keepset.store.opening import check_name
@@ -17,8 +16,7 @@ ALLOWED = ("run_id",)
 """What is taken over from a config into a checkpoint's metadata; the thread's id is the run's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Which checkpoint a config names.
 
     Attributes:

@@ -138,11 +138,13 @@ class Graphs:
 
     def located(self, to: Address) -> Address:
         """Give the address under which a namespace lies whose tasks had other ids."""
+        if not self._places:
+            return to
         parts = to.namespace.split("|")
         for length in range(len(parts), 0, -1):
             place = self._places.get((to.thread, "|".join(parts[:length])))
             if place is not None:
-                return replace(to, namespace="|".join((place, *parts[length:])))
+                return to._replace(namespace="|".join((place, *parts[length:])))
         return to
 
     def check(self, config: Mapping[str, Any], asked: Address, stored: Stored) -> None:
@@ -177,7 +179,7 @@ class Graphs:
     def inside(self, at: Address, stored: Stored, said: Mapping[str, Any]) -> list[Address]:
         """Give where graphs inside lie, in which a thread may wait at a checkpoint."""
         names = [name for _, _, name in self._inside(at, stored, said)]
-        return [replace(at, namespace=name, checkpoint="") for name in names]
+        return [at._replace(namespace=name, checkpoint="") for name in names]
 
     def _inside(
         self, at: Address, stored: Stored, said: Mapping[str, Any]

@@ -68,7 +68,9 @@ class StateReport(Report):
 
     def add(self, step: str, findings: Iterable[Finding]) -> None:
         """Count findings of a step, and log the first one of each kind and place."""
-        super().add(step, [as_told(finding, bound=self._bound) for finding in findings])
+        told = [as_told(finding, bound=self._bound) for finding in findings]
+        if told:
+            super().add(step, told)
 
 
 def _marked(path: Path, marker: object) -> object:

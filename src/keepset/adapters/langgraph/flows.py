@@ -149,9 +149,11 @@ def get_tuple(threads: Threads, config: Mapping[str, Any]) -> Flow[CheckpointTup
     begin_in(thread.named, to.namespace, config, own)
     with thread.named(to.namespace):
         surface = threads.surface(thread, to.namespace)
+        holding = None
         if to.loop:
             yield from begin(threads, thread, config)
-        stored = yield from stored_at(threads, thread, to, surface)
+            holding = holding_of(threads, thread, config)
+        stored = yield from stored_at(threads, thread, to, surface, holding)
         if stored is None:
             yield from begin_unbound(threads, thread, to, config)
             if to.loop and threads.binding is not None:

@@ -8,7 +8,6 @@ would be lost, or reach another question.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from keepset.adapters.langgraph.address import Address
@@ -75,7 +74,7 @@ def _swaps(
 def _has_begun(threads: Threads, thread: Thread, at: Address, swap: Swap) -> Flow[bool]:
     """Tell whether there is a checkpoint inside a task, or an unfinished one that lasts."""
     for namespace in dict.fromkeys((swap.inside, swap.lasting)):
-        inner = replace(at, namespace=namespace, checkpoint="", loop=False)
+        inner = at._replace(namespace=namespace, checkpoint="", loop=False)
         surface = threads.surface(thread, namespace)
         found = yield from stored_at(threads, thread, inner, surface)
         if found is not None and (

@@ -24,6 +24,7 @@ from keepset.errors import ConflictError, KeepsetError, NotFoundError
 from keepset.plan.requests import Flow, Wait
 from keepset.plan.rows import RunKey
 from keepset.plan.writes import Delete, Rename
+from keepset.run.holding import Holding
 from keepset.run.hosted import Stored, Surface
 from keepset.run.pending import Batch
 
@@ -51,14 +52,26 @@ def is_elsewhere(threads: Threads, thread: Thread) -> Flow[bool]:
 
 
 def stored_at(
-    threads: Threads, thread: Thread, to: Address, surface: Surface
+    threads: Threads,
+    thread: Thread,
+    to: Address,
+    surface: Surface,
+    holding: Holding | None = None,
 ) -> Flow[Stored | None]:
-    """Give the checkpoint that an address names, wherever it lies; None where there is none."""
+    """Give the checkpoint that an address names, wherever it lies; None where there is none.
+
+    Args:
+        threads: All threads.
+        thread: The thread.
+        to: What the address says.
+        surface: What the values of the namespace go through.
+        holding: The lease of the call that asks, where it has one.
+    """
     if (yield from is_elsewhere(threads, thread)):
         return (yield from _stored_elsewhere(threads, thread, to, surface))
     if to.checkpoint:
         return (yield from thread.reader.at(to.namespace, to.checkpoint, surface))
-    return (yield from thread.reader.newest(to.namespace, surface, keep=to.loop))
+    return (yield from thread.reader.newest(to.namespace, surface, keep=to.loop, holding=holding))
 
 
 def _stored_elsewhere(

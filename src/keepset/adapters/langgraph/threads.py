@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
-from types import MappingProxyType
+from types import MappingProxyType, TracebackType
 from typing import Any, TypedDict
 
 from keepset.adapters.langgraph.address import RUNTIME, Address
@@ -68,9 +68,13 @@ class Thread:
         self._bound = bound
         self._services = services
 
-    @contextmanager
-    def named(self, namespace: str) -> Iterator[None]:
+    def named(self, namespace: str) -> _Named:
         """Name the thread in an error, and mask a key or a name in it that is itself a secret."""
+        return _Named(self, namespace)
+
+    @contextmanager
+    def naming(self, namespace: str) -> Iterator[None]:
+        """See `named`; this is what it does once there is an error."""
         place = f"thread {self.id}, namespace {namespace}" if namespace else f"thread {self.id}"
         try:
             with placed(place, self._services.scanner):
@@ -80,6 +84,26 @@ class Thread:
             if isinstance(error, PolicyError | UsageError):
                 raise said from (error.__cause__ if said is error else None)
             raise said.within(place) from error.__cause__
+
+
+class _Named:
+    """Names a thread in an error that leaves a block; where none does, it takes no time."""
+
+    __slots__ = ("_namespace", "_thread")
+
+    def __init__(self, thread: Thread, namespace: str) -> None:
+        self._thread = thread
+        self._namespace = namespace
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, KeepsetError):
+            with self._thread.naming(self._namespace):
+                raise error
 
 
 class Threads:

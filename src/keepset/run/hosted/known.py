@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 from keepset.contracts import Contract
 from keepset.errors import KeepsetError
@@ -20,10 +19,11 @@ from keepset.plan.guard import Guard
 from keepset.plan.memory import LineMemory
 from keepset.plan.record import Header
 from keepset.plan.requests import Fence, Seen
-from keepset.plan.rows import BlobRow, ContractRow, LineRow, RunKey, RunRow, StepRow, WriteRow
+from keepset.plan.rows import ContractRow, LineRow, RunKey, RunRow, StepRow, WriteRow
 from keepset.plan.steps import TailStep
 from keepset.run.entering import Entering
 from keepset.run.holding import Holding
+from keepset.run.hosted.underway import Underway
 from keepset.run.pending import PendingWrite
 from keepset.run.reporting import Report
 from keepset.run.services import Services
@@ -32,20 +32,11 @@ from keepset.verdict.status import Status
 _PLACES = 512
 """Of how many checkpoints of a run it is remembered where they lie."""
 
-_LANDED = 4096
-"""Of how many checkpoints of a run it is remembered that they were there."""
-
 _REFUSED = 64
 """Of how many checkpoints of a run it is remembered why they were refused."""
 
 _TIMES = 3
 """How often what a step has changed is remembered."""
-
-_WAITING = 1024
-"""How many batches of writes may wait for their checkpoints."""
-
-Early: TypeAlias = tuple[tuple[WriteRow, ...], tuple[BlobRow, ...]]
-"""What a task wrote, with the large values, before its checkpoint has landed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +176,7 @@ class Known:
         contract: The contract that it is stored under.
         claim: The claim that is held, or what was seen of the run.
         open: The lines that are remembered, by namespace and newest checkpoint.
+        underway: What is on its way to the store.
         places: Where checkpoints lie: line and seq, by namespace and id.
     """
 
@@ -204,20 +196,19 @@ class Known:
         self.contract = root
         self.claim: Fence | Seen = Seen(None, 0)
         self.open: OrderedDict[tuple[str, str], OpenLine] = OrderedDict()
+        self.underway = Underway()
         self.places: OrderedDict[tuple[str, str], tuple[LineRow, int]] = OrderedDict()
-        self._landed: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._refused: OrderedDict[tuple[str, str], KeepsetError] = OrderedDict()
-        self._waiting: dict[tuple[str, str], list[Early]] = {}
         self._by_line: weakref.WeakValueDictionary[int, OpenLine] = weakref.WeakValueDictionary()
         self._bound = bound
         self._claiming: Future[None] | None = None
-        self._coming: dict[tuple[str, str], list[Future[None]]] = {}
+        self._begun: tuple[Fence, weakref.ref[Holding]] | None = None
         self._lock = threading.Lock()
 
     def see(self, run: RunRow | None, deletions: int = 0) -> None:
         """Take note of how the run is now; what is remembered of it as it was is forgotten."""
         with self._lock:
-            claim = self.claim
+            claim, self._begun = self.claim, None
             if run is None:
                 self.claim = Seen(None, deletions)
                 self._drop()
@@ -238,6 +229,7 @@ class Known:
             self._drop()
 
     def _drop(self) -> None:
+        self._begun = None
         self.open.clear()
         self.places.clear()
 
@@ -263,6 +255,22 @@ class Known:
             newer = isinstance(claim, Fence) and claim.incarnation == fence.incarnation
             if not newer or (isinstance(claim, Fence) and claim.token <= fence.token):
                 self.claim = fence
+
+    def begin(self, fence: Fence, holding: Holding) -> None:
+        """Keep the claim on a run that was not there, and has nothing until something lands."""
+        self.hold(fence)
+        with self._lock:
+            self._begun = fence, weakref.ref(holding)  # which ends its lease when it is dropped
+
+    def is_begun_by(self, holding: Holding | None) -> bool:
+        """Tell whether an execution has taken the lease of a run that has no checkpoint yet.
+
+        Nobody else can have given it one as long as that execution has the lease.
+        """
+        if self._begun is None or holding is None or not holding.held or holding.lost:
+            return False
+        fence, owner = self._begun
+        return fence is self.claim and owner() is holding
 
     def keep(
         self,
@@ -304,26 +312,6 @@ class Known:
                         merged[row.task, row.index] = row
                 known.written[checkpoint] = Written(seq, tuple(merged.values()))
 
-    @contextmanager
-    def coming(self, namespace: str, checkpoint: str) -> Iterator[None]:
-        """Let it be known that writes of a checkpoint are on their way to the store."""
-        key, own = (namespace, checkpoint), Future[None]()
-        with self._lock:
-            self._coming.setdefault(key, []).append(own)
-        try:
-            yield
-        finally:
-            with self._lock:
-                left = [other for other in self._coming.pop(key, []) if other is not own]
-                if left:
-                    self._coming[key] = left
-            own.set_result(None)
-
-    def on_their_way(self, namespace: str, checkpoint: str) -> list[Future[None]]:
-        """Give what to wait for until the writes of a checkpoint on their way are there."""
-        with self._lock:
-            return [*self._coming.get((namespace, checkpoint), ())]
-
     def at_its_end(self, line: int, checkpoint: str, layout: int) -> TailStep | None:
         """Give the step after a checkpoint, where the run stopped with it and it is remembered.
 
@@ -345,23 +333,10 @@ class Known:
         with self._lock:
             key = (row.namespace, checkpoint)
             self.places[key] = (row, seq)
-            self._landed[key] = None
-            for remembered, most in ((self.places, _PLACES), (self._landed, _LANDED)):
-                while len(remembered) > most:
-                    remembered.popitem(last=False)
-
-    def wait(self, namespace: str, checkpoint: str, writes: Early) -> bool:
-        """Let writes wait for their checkpoint; False where it has landed, now or before.
-
-        A host that saves in the background may hand over what a task wrote before the checkpoint
-        that the task began with.
-        """
-        key = (namespace, checkpoint)
-        with self._lock:
-            if key in self._landed or len(self._waiting) >= _WAITING:
-                return False
-            self._waiting.setdefault(key, []).append(writes)
-            return True
+            self._begun = None
+            while len(self.places) > _PLACES:
+                self.places.popitem(last=False)
+        self.underway.land(key)
 
     def refuse(self, namespace: str, checkpoint: str, error: KeepsetError) -> None:
         """Remember why a checkpoint was refused, and nothing of the state that was refused."""
@@ -377,8 +352,3 @@ class Known:
         """
         error = self._refused.get((namespace, checkpoint))
         return error and error.within(f"checkpoint {checkpoint} was refused")
-
-    def arrived(self, namespace: str, checkpoint: str) -> list[Early]:
-        """Take the writes that waited for a checkpoint."""
-        with self._lock:
-            return self._waiting.pop((namespace, checkpoint), [])

@@ -13,6 +13,7 @@ from keepset.plan.rebuild import header_at, remember
 from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, RunRow, StepRow
 from keepset.plan.search import locate, newest_headers
+from keepset.run.holding import Holding
 from keepset.run.hosted.known import Known, Stored, Surface
 from keepset.run.hosted.paging import page
 from keepset.run.pending import unpack_writes
@@ -63,14 +64,19 @@ class HostReader:
                 headers.append((line, rows))
         return headers
 
-    def newest(self, namespace: str, surface: Surface, *, keep: bool) -> Flow[Stored | None]:
+    def newest(
+        self, namespace: str, surface: Surface, *, keep: bool, holding: Holding | None = None
+    ) -> Flow[Stored | None]:
         """The checkpoint of a namespace with the highest id among those that end a line.
 
         Args:
             namespace: The namespace.
             surface: What its values go through.
             keep: Whether its line is remembered, for a writer that goes on from there.
+            holding: The lease of the execution that asks; None where it works without one.
         """
+        if self._known.is_begun_by(holding):
+            return None
         codec = surface.guard.codec
         reader = self.values(namespace, codec)
         loaded, chains, values = yield from reader.load()

@@ -25,6 +25,7 @@ from keepset.plan.writes import DEEPEST, Begin, Claim, PutWrites, Save, Saved
 from keepset.run.holding import Holding
 from keepset.run.hosted.known import HostStep, Known, Surface
 from keepset.run.hosted.reading import HostReader, Spot
+from keepset.run.hosted.underway import Early
 from keepset.run.pending import Batch, write_rows
 from keepset.verdict.status import Status
 
@@ -72,13 +73,14 @@ class HostWriter:
         surface.services.may_write()
         surface.entering.learn(step.values)
         namespace, checkpoint = step.namespace, step.header.checkpoint
+        self._known.underway.expect(namespace, checkpoint)
         try:
             yield from self._append(step, surface)
         except KeepsetError as error:
             self._known.refuse(namespace, checkpoint, error)
             raise
         finally:  # where the checkpoint did not land, nothing is to be stored of its tasks
-            early = self._known.arrived(namespace, checkpoint)
+            early = self._known.underway.arrived(namespace, checkpoint)
         for rows, blobs in early:
             write = partial(self._write, namespace, checkpoint, rows, blobs, step.holding)
             yield from self._again(write, step.holding)
@@ -86,7 +88,7 @@ class HostWriter:
     def _append(self, step: HostStep, surface: Surface) -> Flow[None]:
         stored = project(surface.contract, step.values, surface.guard.codec)
         if step.header.status != Status.RUNNING:  # what was written before it is bundled with it
-            for coming in self._known.on_their_way(step.namespace, step.parent):
+            for coming in self._known.underway.on_their_way(step.namespace, step.parent):
                 done, _ = yield Wait(coming, _PATIENCE)
                 if not done:
                     break  # whoever is at it is stuck, maybe since we hold what it waits for
@@ -115,14 +117,20 @@ class HostWriter:
         known.services.may_write()
 
         def attempt() -> Flow[None]:
+            is_new = False
             if known.claim.incarnation is None:
                 found = yield from self._reader.look()
+                is_new = found.run is None
                 holding.saw(found.run.lease if found.run else None)
             leasing = _wanted(holding, known.claim)
             if leasing is not None:
                 own = (known.key, known.mark, known.claim, uuid.uuid4().bytes, known.contract)
-                known.hold((yield Take(*own, leasing, known.services.now())))
+                fence: Fence = yield Take(*own, leasing, known.services.now())
                 holding.landed(leasing)
+                if is_new:
+                    known.begin(fence, holding)
+                else:
+                    known.hold(fence)
 
         yield from self._again(attempt, holding)
 
@@ -155,15 +163,25 @@ class HostWriter:
         surface.services.may_write()
         surface.entering.learn({})
         rows, blobs = write_rows(surface, batch)
-        if early and (namespace, checkpoint) not in self._known.places:
-            there = yield from self._reader.find(namespace, checkpoint)
-            refused = self._known.refusal(namespace, checkpoint) is not None
-            waits = not there and not refused
-            if waits and self._known.wait(namespace, checkpoint, (rows, blobs)):
-                return
+        if early and (yield from self._waits(namespace, checkpoint, (rows, blobs))):
+            return
         write = partial(self._write, namespace, checkpoint, rows, blobs, holding)
-        with self._known.coming(namespace, checkpoint):
+        with self._known.underway.coming(namespace, checkpoint):
             yield from self._again(write, holding)
+
+    def _waits(
+        self, namespace: str, checkpoint: str, writes: Early
+    ) -> Generator[Request, Any, bool]:
+        """Let writes wait for a checkpoint that is on its way, or may be."""
+        known = self._known
+        if (namespace, checkpoint) in known.places:
+            return False
+        if known.underway.meet(namespace, checkpoint, writes):
+            return True
+        there = yield from self._reader.find(namespace, checkpoint)
+        if there or known.refusal(namespace, checkpoint) is not None:
+            return False
+        return known.underway.wait(namespace, checkpoint, writes)
 
     def _write(
         self,
@@ -239,6 +257,8 @@ class HostWriter:
 
     def _root(self, step: HostStep) -> Generator[Request, Any, _Base]:
         """Begin without a parent: on the first line, or beside those that are there."""
+        if self._known.is_begun_by(step.holding):
+            return _Base(LineMemory())
         found = yield from self._reader.look()
         lines = [row for row in found.lines if row.namespace == step.namespace]
         if lines and step.follows:
