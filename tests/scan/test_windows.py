@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re._parser as parser  # type: ignore[import-not-found] # tells the widths of expressions
+import sys
+from types import FrameType
 
 import pytest
 from hypothesis import given
@@ -125,6 +127,24 @@ def test_a_long_text_beside_others_is_looked_at_by_itself() -> None:
         (("f", "b"), (5 * LONG, 5 * LONG + len(secret))),
         (("f", "c", 1), None),
     }
+
+
+def test_many_keys_are_looked_at_one_by_one_only_where_one_is_a_secret() -> None:
+    scanner, secret = Scanner(KNOWN, ()), KINDS[min(KINDS)](MAKER)
+    keys, looked = {f"customer {number:09}": number for number in range(LONG // 10)}, []
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is secrets.__code__:
+            looked.append(frame.f_code)
+
+    sys.setprofile(count)
+    try:
+        assert not scanner.leaves(keys, ("f",), name="f", parts=Codec().parts)
+    finally:
+        sys.setprofile(None)
+    assert looked == []
+    (found,) = scanner.leaves({**keys, secret: 1}, ("f",), name="f", parts=Codec().parts)
+    assert (found.path, found.in_key) == (("f", len(keys)), True)
 
 
 def test_no_match_with_an_end_is_longer_than_what_is_seen_behind_a_window() -> None:

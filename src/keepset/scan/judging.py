@@ -113,7 +113,9 @@ class Judge:
     def _add(self, text: str, entry: Entry | tuple[Path, str | int | None]) -> None:
         if len(text) > TOGETHER:  # not joined with others: that would take its memory once more
             one = entry if isinstance(entry, Entry) else Entry(text, *entry)
-            self.findings += self._judge(one, Promise.NOTHING)
+            # Keys are many, and are looked at one by one only where there is something in them.
+            if not one.keys or next(matches(text, self._known), None) is not None:
+                self.findings += self._judge(one, Promise.NOTHING)
             return
         self._texts.append(text)
         self._entries.append(entry)
