@@ -9,8 +9,6 @@ _CODED: Final = frozenset({"20", "22", "26", "3A", "3D", "3a", "3d"})
 _SMALL: Final = str.maketrans({chr(65 + i): chr(97 + i) for i in range(26)})
 _LONGER: Final = "\u0130"
 """The one letter whose lower case has another length."""
-_KELVIN: Final = "\u212a"
-"""The one letter outside ASCII whose lower case, of the same length, is in ASCII."""
 
 
 def opened(text: str) -> str:
@@ -30,27 +28,12 @@ def opened(text: str) -> str:
 
 def folded(text: str) -> str:
     """Give a text in lower case, of the same length."""
-    return text.translate(_SMALL) if folds_plainly(text) else text.lower()
-
-
-def folds_plainly(text: str) -> bool:
-    """Tell whether only letters of ASCII are made small: one has a longer form in lower case."""
-    return _LONGER in text
+    return text.translate(_SMALL) if _LONGER in text else text.lower()
 
 
 def shaded(text: str) -> bytes:
-    """Give a byte for each character of a text: itself, or a question mark outside of ASCII."""
-    return text.encode("ascii", "replace")
+    """Give a byte for each character of a text: itself, or a question mark outside of ASCII.
 
-
-def folded_shade(text: str, shade: bytes, *, plainly: bool) -> str:
-    """Give a part of a text in lower case, in which only letters of ASCII can be looked for.
-
-    Args:
-        text: The part.
-        shade: See `shaded`.
-        plainly: What `folds_plainly` says of the whole text.
+    In lower case it does for `folded` where names and literals are looked for: these are of ASCII.
     """
-    if _KELVIN in text and not plainly:
-        return folded(text)
-    return shade.lower().decode("ascii")
+    return text.encode("ascii", "replace")

@@ -18,7 +18,7 @@ from typing import Final
 
 from keepset.scan.finding import Span
 from keepset.scan.known import KnownValues
-from keepset.scan.opening import folded_shade, folds_plainly, opened, shaded
+from keepset.scan.opening import opened, shaded
 from keepset.scan.pairs import named, paired
 from keepset.scan.prefilter import has_prefix, next_prefix, prefixed_at, run_spans
 from keepset.scan.structures import Structure, as_span, candidates, suspected
@@ -56,12 +56,11 @@ def windowed(text: str, known: KnownValues, window: int = WINDOW) -> Iterator[Sp
     """
     if known.find(text, text):
         yield from known.spans(text)
-    plainly = folds_plainly(text)
     reached: dict[str, int] = {}
     for begin in range(0, len(text), window):
         ahead = AHEAD
         while True:
-            view = _View(text, begin, window, ahead, plainly=plainly)
+            view = _View(text, begin, window, ahead)
             try:
                 spans, further = view.found(reached)
             except _NotSeen:
@@ -84,13 +83,12 @@ class _View:
         first: Where it begins in the text.
     """
 
-    def __init__(self, text: str, begin: int, window: int, ahead: int, *, plainly: bool) -> None:
+    def __init__(self, text: str, begin: int, window: int, ahead: int) -> None:
         self.first = max(0, begin - BEHIND)
         self._text = opened(text[self.first : begin + window + ahead])
         self._begin = begin - self.first
         self._until = self._begin + window
         self._is_last = begin + window + ahead >= len(text)
-        self._plainly = plainly
         self._further: dict[str, int] = {}
 
     def found(self, reached: dict[str, int]) -> tuple[list[Span], dict[str, int]]:
@@ -113,7 +111,7 @@ class _View:
             spans += self._prefixed(runs, places, self._goes_on(_PREFIX, reached))
         structures, pairs = suspected(shade, runs), named(shade)
         if structures or pairs:
-            small = folded_shade(self._text, shade, plainly=self._plainly)
+            small = shade.lower().decode("ascii")
             for rule in structures:
                 spans += self._structured(rule, small, self._goes_on(rule.id, reached))
             if pairs:
