@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 
 from keepset.codec import pack_plain
 from keepset.errors import IntegrityError
@@ -12,13 +13,19 @@ _BEGUN = hashlib.sha256()
 """To copy it takes less time than to begin with another one."""
 
 
+_APART = 1 << 20
+"""Bytes from which on a part is not copied to stand with the others."""
+
+_length = struct.Struct(">Q").pack
+
+
 def _digest(*parts: bytes) -> bytes:
-    pieces: list[bytes] = []
-    for part in parts:
-        pieces += (len(part).to_bytes(8, "big"), part)
-    large, state = pieces.pop(), _BEGUN.copy()
-    state.update(b"".join(pieces))
-    state.update(large)
+    """Digest parts, each behind its length; only the last one may be large."""
+    pieces = [piece for part in parts for piece in (_length(len(part)), part)]
+    if len(parts[-1]) < _APART:
+        return hashlib.sha256(b"".join(pieces)).digest()[:16]
+    state = hashlib.sha256(b"".join(pieces[:-1]))
+    state.update(parts[-1])
     return state.digest()[:16]
 
 
