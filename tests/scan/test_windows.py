@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import re._parser as parser  # type: ignore[import-not-found] # tells the widths of expressions
 import sys
@@ -19,6 +20,7 @@ from keepset.scan.formats import PREFIXED
 from keepset.scan.opening import folded, opened
 from keepset.scan.pairs import paired
 from keepset.scan.prefilter import prefixed
+from keepset.scan.reasons import SECRET_VALUE
 from keepset.scan.structures import STRUCTURES, structured
 from keepset.scan.texts import masked, secrets
 from keepset.scan.windows import AHEAD, BEHIND, LONG, WINDOW, windowed
@@ -110,6 +112,15 @@ def test_what_goes_on_behind_a_match_does_so_across_borders(one: str) -> None:
     assert in_order(list(windowed(text, KNOWN, 701))) == in_order(whole(text))
 
 
+def test_a_known_value_that_is_encoded_is_found_at_every_border() -> None:
+    encoded = base64.b64encode(b"a-known value").decode().rstrip("=")
+    for before in range(len(encoded) + 2):
+        text = "word " * (WINDOW // 4)
+        text = text[: WINDOW - before] + " " + encoded + " " + text[WINDOW:]
+        assert KNOWN.find(text, text)
+        assert [span.kind for span in secrets(text, KNOWN)] == [SECRET_VALUE]
+
+
 def test_a_secret_in_a_long_text_is_masked_and_the_rest_stays() -> None:
     secret = KINDS[min(KINDS)](MAKER)
     text = "word " * WINDOW
@@ -153,7 +164,10 @@ def test_no_match_with_an_end_is_longer_than_what_is_seen_behind_a_window() -> N
         assert most < AHEAD - BEHIND or rule.id == "pem.private-key"
 
 
-@given(st.lists(st.sampled_from(list(b"ab \xe9\0\1")), max_size=80).map(bytes), st.integers(7, 40))
+readable_or_not = st.sampled_from([b"a", b"abc", b"abcdefgh", b"\xe9", b"\0", b"\1a"])
+
+
+@given(st.lists(readable_or_not, min_size=9, max_size=40).map(b"".join), st.integers(7, 20))
 def test_what_can_be_read_in_a_file_does_not_depend_on_windows(data: bytes, window: int) -> None:
     assert readable(data, window) == readable(data, 1000)
     assert BETWEEN not in readable(data.replace(b"\0", b"").replace(b"\1", b""), window)

@@ -12,6 +12,7 @@ FILE: Final = 4096
 """Bytes below which all of them are looked at as they are."""
 
 WINDOW: Final = 1 << 18
+"""Bytes that are looked at at once."""
 
 BETWEEN: Final = b"\n\0\n"
 """Stands between what can be read; nothing that is looked for goes across it."""
@@ -22,8 +23,8 @@ _KINDS: Final = bytes(
     for byte in range(256)
 )
 _READABLE: Final = re.compile(rb"x{6}[xh]*+")
-_REST: Final = re.compile(rb"[xh]*+")
 """No secret begins with fewer characters of ASCII; what follows may be of any alphabet."""
+_REST: Final = re.compile(rb"[xh]*+")
 
 
 def is_binary(data: bytes) -> bool:
