@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from keepset.codec import Codec, TypeRegistry, tags
 from keepset.codec.framing import extension
+from keepset.codec.glance import Glance, Make
 from keepset.errors import DecodeError
 from tests.codec.exact import same
 from tests.codec.values import PLAIN_ATOMS
@@ -134,6 +135,21 @@ def test_a_name_that_stands_for_another_class_by_now_is_read_as_that() -> None:
     again = type("Message", (pydantic.BaseModel,), {**namespace, "__module__": Message.__module__})
     types.register("message/1", again)
     assert type(codec.unpack_noting(data)[0][0]) is again
+
+
+def test_of_how_many_classes_it_is_known_how_they_are_made_is_bounded() -> None:
+    asked: list[bytes] = []
+
+    def find(head: bytes) -> Make:
+        asked.append(head)
+        return dict
+
+    glance = Glance(find)
+    heads = [ormsgpack.packb([f"t/{number}", {"number": number}]) for number in range(5000)]
+    for number, data in enumerate([*heads, heads[-1]]):
+        assert glance.read(data) == {"number": min(number, 4999)}
+    assert len(asked) == 5000
+    assert 0 < len(glance._makers) < 5000
 
 
 def payload(model: Any) -> bytes:
