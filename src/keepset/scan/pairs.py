@@ -15,10 +15,12 @@ from keepset.scan.names import Promise, credential
 from keepset.scan.reasons import SECRET_NAME
 from keepset.scan.values import looks_random, plausible
 
-_WORDS: Final = (
+WORDS: Final = (
     *("key", "token", "secret", "password", "passwd", "pwd"),
     *("passphrase", "credential", "credentials"),
 )
+"""What the name of a credential ends with."""
+
 _STEM: Final = re.compile(rb"key|token|secret|pass|pwd|credential")
 """One of these is in each of the words."""
 _NEAR: Final = 24
@@ -37,15 +39,29 @@ def named(data: bytes) -> bool:
     Args:
         data: The text in UTF-8.
     """
+    return _STEM.search(_before_signs(data)) is not None
+
+
+def words_named(data: bytes) -> tuple[str, ...]:
+    """Give the words that stand shortly before a sign; no other one ends a name; see `named`."""
+    near = _before_signs(data)
+    return tuple([word for word in WORDS if word.encode() in near])
+
+
+def _before_signs(data: bytes) -> bytes:
+    """Give what stands shortly before each sign, in lower case."""
     pieces = data.replace(b"=", b":").split(b":")
     pieces.pop()
-    if not pieces:
-        return False
-    near = b"\n".join([piece[-_NEAR:] for piece in pieces]).lower()
-    return _STEM.search(near) is not None
+    return b"\n".join([piece[-_NEAR:] for piece in pieces]).lower()
 
 
-def paired(text: str, folded: str, first: int = 0, until: int | None = None) -> Iterator[Span]:
+def paired(
+    text: str,
+    folded: str,
+    first: int = 0,
+    until: int | None = None,
+    words: tuple[str, ...] = WORDS,
+) -> Iterator[Span]:
     """Yield the credentials in a text that stand behind a name that says so.
 
     Args:
@@ -53,8 +69,9 @@ def paired(text: str, folded: str, first: int = 0, until: int | None = None) -> 
         folded: The same text in lower case, of the same length.
         first: Where to begin; what stands before it is seen as well.
         until: Where the last word of such a name begins, at the latest; None for anywhere.
+        words: The words that a name may end with, as far as they need to be looked for.
     """
-    for end, begin in _named(folded, first, len(text) if until is None else until):
+    for end, begin in _named(folded, first, len(text) if until is None else until, words):
         promise = credential(_name(text, end))
         if promise is Promise.NOTHING:
             continue
@@ -69,12 +86,14 @@ def paired(text: str, folded: str, first: int = 0, until: int | None = None) -> 
             )
 
 
-def _named(folded: str, first: int, until: int) -> Iterator[tuple[int, int]]:
+def _named(
+    folded: str, first: int, until: int, words: tuple[str, ...]
+) -> Iterator[tuple[int, int]]:
     """Yield where a name ends and where its value begins.
 
     A search for each word takes less time than one expression for all of them.
     """
-    for word in _WORDS:
+    for word in words:
         at = folded.find(word, first)
         while 0 <= at < until:
             end = at + len(word)

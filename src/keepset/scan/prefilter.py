@@ -113,7 +113,8 @@ def _by_shortest() -> dict[str, tuple[tuple[str, Prefixed], ...]]:
 
 _RULES: Final = _by_shortest()
 _START: Final = re.compile(r"\b" + tree(_RULES), re.ASCII)
-_START_OF_BYTES: Final = re.compile(b"[^A-Za-z0-9_](" + tree(_RULES).encode() + b")")
+_FIRST: Final = "".join(sorted({prefix[0] for prefix in _RULES}))
+_START_OF_BYTES: Final = re.compile(f"[^A-Za-z0-9_](?=[{_FIRST}])({tree(_RULES)})".encode())
 """The same with what stands before the word, for which `re` can skip ahead."""
 
 

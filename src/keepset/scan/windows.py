@@ -19,7 +19,7 @@ from typing import Final
 from keepset.scan.finding import Span
 from keepset.scan.known import KnownValues
 from keepset.scan.opening import opened, shaded
-from keepset.scan.pairs import named, paired
+from keepset.scan.pairs import paired, words_named
 from keepset.scan.prefilter import has_prefix, next_prefix, prefixed_at, run_spans
 from keepset.scan.structures import Structure, as_span, candidates, suspected
 
@@ -109,13 +109,13 @@ class _View:
         spans: list[Span] = []
         if runs and has_prefix(runs):
             spans += self._prefixed(runs, places, self._goes_on(_PREFIX, reached))
-        structures, pairs = suspected(shade, runs), named(shade)
-        if structures or pairs:
+        structures, words = suspected(shade, runs), words_named(shade)
+        if structures or words:
             small = shade.lower().decode("ascii")
             for rule in structures:
                 spans += self._structured(rule, small, self._goes_on(rule.id, reached))
-            if pairs:
-                spans += paired(self._text, small, self._begin, self._until)
+            if words:
+                spans += paired(self._text, small, self._begin, self._until, words)
         return spans, self._further
 
     def _goes_on(self, detector: str, reached: dict[str, int]) -> int:
