@@ -147,7 +147,7 @@ def test_a_value_too_deep_to_be_cut_into_units_is_written_whole(head: bytes) -> 
         Frozen(b"".join([head, keys[0], deep, keys[1], CODEC.pack(leaf * 99), keys[2], deep]))
         for leaf in "xy"
     )
-    change = diff(old, new, move=lambda unit: unit)
+    change = diff(old, new, move=bytes)
     assert change is not None
     assert change.is_whole
     assert change.op.endswith(new.packed())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keepset.codec import BlobRef
+from keepset.codec import BlobRef, Buffer
 from keepset.delta import LARGE, MISSING, Change, apply, blob_refs, diff, stands_alone, whole
 from keepset.errors import IntegrityError
 from tests.delta.values import CODEC, picture, same
@@ -23,9 +23,9 @@ class Blobs(Mapping[bytes, object]):
     def __init__(self) -> None:
         self.packed: dict[bytes, bytes] = {}
 
-    def move(self, packed: bytes) -> bytes:
+    def move(self, packed: Buffer) -> bytes:
         digest = hashlib.sha256(packed).digest()
-        self.packed[digest] = packed
+        self.packed[digest] = bytes(packed)
         return CODEC.pack(BlobRef(digest, len(packed)))
 
     def __getitem__(self, digest: bytes) -> object:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepset.codec import Codec
+from keepset.codec import Buffer, Codec
 from keepset.delta import LARGE, MISSING, Rolled, appended, apply, roll, whole
 from keepset.delta.rolled import CHUNK
 from tests.delta.values import ALIKE, CODEC, VALUES, mutated, picture, replay, same
@@ -138,8 +138,8 @@ def test_what_was_appended_is_replayed_also_where_an_item_is_stored_apart(
     assert change.touched == tuple((at,) for at in range(len(old), len(old) + len(come)))
     moved: list[bytes] = []
 
-    def move(packed: bytes) -> bytes:
-        moved.append(packed)
+    def move(packed: Buffer) -> bytes:
+        moved.append(bytes(packed))
         return CODEC.pack(None)
 
     assert len(appended(len(old), picture(come), move).op) < change.size + 16

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import keepset as ks
 from keepset.codec import Codec
+from keepset.delta import Frozen, Rolled
 from keepset.plan.guard import Guard, Mode
 from keepset.plan.memory import LineMemory
 from keepset.plan.pictured import Pictured, take
@@ -75,8 +76,8 @@ def test_the_store_holds_the_same_whether_values_or_their_pictures_are_saved(
         log.pop()
         plain = save(as_it_was, plain).memory
         stored = [memory.fields["log"].stored for memory in (plain, pictured)]
-        assert stored[0] is not None
-        assert stored[1] is not None
+        assert isinstance(stored[0], Frozen | Rolled)
+        assert isinstance(stored[1], Frozen | Rolled)
         assert stored[0].packed() == stored[1].packed()
         assert SECRET.encode() not in stored[1].packed()
         assert picture.value == as_it_was
@@ -143,7 +144,7 @@ def test_an_item_that_was_looked_at_as_a_write_is_stored_without_asking_for_the_
                 save(picture, memory, guard)
             return
         stored = save(picture, memory, guard).memory.fields["log"].stored
-    assert stored is not None
+    assert isinstance(stored, Frozen | Rolled)
     assert stored.packed().endswith(packed)
 
 
@@ -154,7 +155,7 @@ def test_an_item_is_looked_at_again_once_a_secret_in_it_is_known() -> None:
     known.add("correct horse battery", "env:KEY")
     recorded = save(picture, memory, guard)
     stored = recorded.memory.fields["log"].stored
-    assert stored is not None
+    assert isinstance(stored, Frozen | Rolled)
     assert b"correct horse" not in stored.packed()
     assert [finding.kind for finding in recorded.findings] == ["secret.value"]
 

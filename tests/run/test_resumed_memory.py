@@ -36,7 +36,8 @@ def same_memory(left: LineMemory, right: LineMemory) -> bool:
         return False
     for name, one in left.fields.items():
         other = right.fields[name]
-        packed = [p and p.packed() for p in (one.raw, one.stored, other.raw, other.stored)]
+        pictures = (one.raw, one.stored, other.raw, other.stored)
+        packed = [p and p.frozen and p.frozen.data for p in pictures]
         if packed[:2] != packed[2:] or (one.base, one.last) != (other.base, other.last):
             return False
     bodies = [

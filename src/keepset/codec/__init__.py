@@ -8,16 +8,18 @@ from keepset.codec.codec import Codec, pack_plain
 from keepset.codec.dictionary import Dictionary
 from keepset.codec.envelope import compress, decode, decompress, encode
 from keepset.codec.fast import bytes_free
-from keepset.codec.framing import array_header, map_header
+from keepset.codec.framing import Buffer, array_header, map_header
 from keepset.codec.markers import BlobRef, StoredError, Withheld
 from keepset.codec.opaque import Opaque
 from keepset.codec.path import Path, format_path
+from keepset.codec.portions import portions_of
 from keepset.codec.registry import GLOBAL, TypeRegistry, register
 from keepset.codec.witness import Witness
 
 __all__ = [
     "GLOBAL",
     "BlobRef",
+    "Buffer",
     "Codec",
     "Dictionary",
     "Opaque",
@@ -35,5 +37,6 @@ __all__ = [
     "format_path",
     "map_header",
     "pack_plain",
+    "portions_of",
     "register",
 ]

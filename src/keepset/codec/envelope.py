@@ -13,6 +13,7 @@ import zstandard
 
 from keepset.codec.codec import Codec
 from keepset.codec.failures import bad, malformed
+from keepset.codec.framing import Buffer
 
 LIMIT: Final = 256 << 20
 """Bytes that a body may have after decompression, unless the caller says otherwise."""
@@ -97,7 +98,7 @@ def decode(data: bytes, codec: Codec | None = None, *, limit: int = LIMIT) -> ob
     return (codec or _DEFAULT).unpack(body)
 
 
-def compress(data: bytes) -> bytes:
+def compress(data: Buffer) -> bytes:
     """Compress bytes into one zstd frame that states their number."""
     try:
         tool = _IDLE_COMPRESSORS.pop()

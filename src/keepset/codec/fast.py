@@ -26,7 +26,9 @@ import ormsgpack
 from keepset.codec import tags
 from keepset.codec.framing import array_header
 from keepset.codec.known import Known
+from keepset.codec.long_text import LONG_TEXT, packed_text
 from keepset.codec.nodes import Leaf
+from keepset.codec.portions import is_packed
 
 PLAIN = (
     ormsgpack.OPT_PASSTHROUGH_BIG_INT
@@ -80,12 +82,17 @@ class Fast:
         self._hook = self._write[0]
         self._read = [partial(self._raise, level) for level in range(1, _PIECES_READ + 2)]
 
-    def pack(self, value: object) -> bytes | None:
+    def pack(self, value: object) -> bytes | None:  # noqa: PLR0911 - each kind has its own way
         """Pack a value; None where only the exact way can tell what it is."""
         used: list[object] = []
         hook = partial(self._note, used.append)
         try:
-            if type(value) is list and value and type(value[0]) not in _PLAIN_TYPES:
+            if type(value) is str and len(value) >= LONG_TEXT:
+                return packed_text(value)
+            first = value[0] if type(value) is list and value else None
+            if type(first) is str and len(first) >= LONG_TEXT:
+                return self._one_by_one(value)  # type: ignore[arg-type]  # it has a first item
+            if type(first) not in _PLAIN_TYPES:
                 data = _packb(value, self._hook, PLAIN)
                 return data if shallow(value) else None
             if type(value) is list and len(value) >= _MANY:
@@ -129,6 +136,8 @@ class Fast:
             plain: Whether `data` is known to hold no bytes; see `bytes_free`.
         """
         try:
+            if type(value) is bytes or (type(value) is str and len(value) >= LONG_TEXT):
+                return is_packed(value, data)
             if plain or _has_none(data):
                 packed = _packb(value, self._bare[0], PLAIN)
                 if packed == data or _has_none(packed):
@@ -175,6 +184,17 @@ class Fast:
             else:
                 _probe(item)
             write(data)
+        return out.getvalue()
+
+    def _one_by_one(self, value: list[Any]) -> bytes | None:
+        """Pack a list of long texts, of which none is there twice."""
+        out = BytesIO()
+        out.write(array_header(len(value)))
+        for item in value:
+            data = self.pack(item) if shallow(item, _LEVELS - 1) else None
+            if data is None:
+                return None
+            out.write(data)
         return out.getvalue()
 
     def unpack(self, data: bytes, note: Callable[[None], None] | None = None) -> Any:

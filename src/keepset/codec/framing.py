@@ -5,6 +5,11 @@ Source of the format: https://github.com/msgpack/msgpack/blob/master/spec.md.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+Buffer: TypeAlias = bytes | memoryview
+"""Packed bytes, or a part of some."""
+
 _FIX, _U8, _U16 = 16, 1 << 8, 1 << 16
 _FIXARRAY = [bytes([0x90 | n]) for n in range(_FIX)]
 _FIXMAP = [bytes([0x80 | n]) for n in range(_FIX)]
@@ -23,6 +28,14 @@ def map_header(n: int) -> bytes:
     if n < _FIX:
         return _FIXMAP[n]
     return b"\xde" + n.to_bytes(2, "big") if n < _U16 else b"\xdf" + n.to_bytes(4, "big")
+
+
+def bytes_header(n: int) -> bytes:
+    """Give the bytes that stand before a byte string of `n` bytes."""
+    for lead, width in ((b"\xc4", 1), (b"\xc5", 2)):
+        if n < 1 << 8 * width:
+            return lead + n.to_bytes(width, "big")
+    return b"\xc6" + n.to_bytes(4, "big")
 
 
 def extension(tag: int, data: bytes) -> bytes:

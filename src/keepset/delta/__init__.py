@@ -16,18 +16,21 @@ from keepset.delta.diff import diff
 from keepset.delta.flat import Flat, flatten
 from keepset.delta.frozen import Frozen, Kind, extends, freeze
 from keepset.delta.growth import only_adds
+from keepset.delta.hashed import FEW, Hashed, hashed
 from keepset.delta.joined import begins_alone, brought_in, joined
 from keepset.delta.rolled import CHUNK, Rolled, appended, roll
 
 __all__ = [
     "ABSENT",
     "CHUNK",
+    "FEW",
     "IN_PLACE",
     "LARGE",
     "MISSING",
     "Change",
     "Flat",
     "Frozen",
+    "Hashed",
     "Kind",
     "Missing",
     "Rolled",
@@ -41,6 +44,7 @@ __all__ = [
     "extends",
     "flatten",
     "freeze",
+    "hashed",
     "joined",
     "only_adds",
     "roll",

@@ -18,9 +18,11 @@ from keepset.delta.frozen import Frozen, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from keepset.codec import Path
+    import msgspec
 
-    Move: TypeAlias = Callable[[bytes], bytes]
+    from keepset.codec import Buffer, Path
+
+    Move: TypeAlias = Callable[[Buffer], bytes]
 
 LARGE = 64 * 1024
 """A packed unit of more bytes than this goes through `move`."""
@@ -85,17 +87,22 @@ class Draft:
         everywhere: Whether the change is not one of units (a text), instead of `touched`.
     """
 
-    pieces: list[bytes] = field(default_factory=list)
+    pieces: list[Buffer] = field(default_factory=list)
     large: dict[int, int | str] = field(default_factory=dict)
     inside: list[tuple[int | str, Draft]] = field(default_factory=list)
     touched: list[int | str] = field(default_factory=list)
     everywhere: bool = False
 
-    def unit(self, place: int | str, data: bytes) -> None:
+    def unit(self, place: int | str, data: Buffer) -> None:
         """Add a unit that is at `place` in the new value."""
         if len(data) > LARGE:
             self.large[len(self.pieces)] = place
         self.pieces.append(data)
+
+    def part(self, place: int | str, raw: msgspec.Raw) -> None:
+        """Add a unit that is a part of a packed value; a large one is not copied."""
+        view = memoryview(raw)
+        self.unit(place, view if len(view) > LARGE else bytes(view))
 
     def size(self) -> int:
         """Give the bytes of the op with all units in it, or a few more."""
@@ -186,11 +193,11 @@ def _moved(new: Frozen, head: bytes, move: Move) -> bytes:
     entries = new.entries() if new.kind is Kind.MAP else None
     if items is not None:
         for index, item in enumerate(items):
-            draft.unit(index, bytes(item))
+            draft.part(index, item)
     elif entries is not None:
         for key, value in entries.items():
             draft.pieces.append(ormsgpack.packb(key))
-            draft.unit(key, bytes(value))
+            draft.part(key, value)
     else:
         return frame(2, Code.BLOB) + move(new.data)
     if not draft.large:

@@ -11,6 +11,7 @@ import ormsgpack
 from keepset.codec import array_header, map_header
 from keepset.delta.change import LARGE, Change, Code, Draft, frame, number, render, whole
 from keepset.delta.frozen import Frozen, Kind
+from keepset.delta.long_texts import LONG, spliced
 from keepset.delta.script import Edit, extend, script, strip
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from keepset.codec import Buffer
     from keepset.delta.change import Move
 
 DEEPEST = 8
@@ -60,17 +62,17 @@ def _between(old: Frozen, new: Frozen, depth: int) -> Draft | None:
         return _grown(old, new) or _lists(old, new, depth)
     if new.kind is Kind.MAP:
         return _extended(old, new) or _maps(old, new, depth)
-    return _texts(old.text(), new.text()) if new.kind is Kind.TEXT else None
+    if new.kind is not Kind.TEXT:
+        return None
+    return _long_texts(old, new) if min(old.size, new.size) > LONG else _texts(old, new)
 
 
 def _child(old: msgspec.Raw, new: msgspec.Raw, depth: int) -> Draft | None:
     """Find how a child changes in part, where that is smaller than the child."""
-    after = bytes(new)
-    if len(after) < _SMALL_CHILD or depth >= DEEPEST:
+    sizes = len(memoryview(old)), len(memoryview(new))
+    if min(sizes) < _SMALL_CHILD or depth >= DEEPEST:
         return None
-    before = bytes(old)
-    if len(before) < _SMALL_CHILD:
-        return None
+    before, after = bytes(old), bytes(new)
     draft = _between(Frozen(before), Frozen(after), depth + 1)
     return draft if draft is not None and draft.smaller_than(len(after)) else None
 
@@ -126,7 +128,7 @@ def _put_items(draft: Draft, edits: Sequence[Edit], come: Sequence[msgspec.Raw],
         draft.pieces += (number(head + edit.at), number(edit.deleted))
         draft.pieces.append(array_header(edit.stop - edit.start))
         for j in range(edit.start, edit.stop):
-            draft.unit(head + j, bytes(come[j]))
+            draft.part(head + j, come[j])
 
 
 # --- mappings ---------------------------------------------------------------------------------
@@ -145,7 +147,7 @@ def _extended(old: Frozen, new: Frozen) -> Draft | None:
     draft.pieces.append(map_header(len(entries)))
     for key, data in entries.items():
         draft.pieces.append(ormsgpack.packb(key))
-        draft.unit(key, bytes(data))
+        draft.part(key, data)
     return draft
 
 
@@ -154,7 +156,7 @@ def _maps(old: Frozen, new: Frozen, depth: int) -> Draft | None:
     if before is None or after is None:
         return None
     draft = Draft()
-    sets: dict[str, bytes] = {}
+    sets: dict[str, msgspec.Raw] = {}
     in_order = list(before) == list(after)
     if in_order:
         touched = list(compress(after, map(ne, before.values(), after.values())))
@@ -165,7 +167,7 @@ def _maps(old: Frozen, new: Frozen, depth: int) -> Draft | None:
         value, was = after[key], before.get(key)
         inner = None if was is None else _child(was, value, depth)
         if inner is None:
-            sets[key] = bytes(value)
+            sets[key] = value
         else:
             draft.inside.append((key, inner))
     gone = [] if in_order else [key for key in before if key not in after]
@@ -175,7 +177,7 @@ def _maps(old: Frozen, new: Frozen, depth: int) -> Draft | None:
         draft.pieces.append(map_header(len(sets)))
         for key, data in sets.items():
             draft.pieces.append(ormsgpack.packb(key))
-            draft.unit(key, data)
+            draft.part(key, data)
         if last:
             draft.pieces.append(_texts_packed(last))
     return draft
@@ -204,17 +206,27 @@ def _texts_packed(texts: Iterable[str]) -> bytes:
 # --- texts ------------------------------------------------------------------------------------
 
 
-def _texts(old: str, new: str) -> Draft:
-    """Replace the runs between what is the same; long ones are compared line by line."""
-    head, tail = strip(old, new)
-    gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
-    edits = [Edit(head, len(gone), head, head + len(come))]
+def _texts(old: Frozen, new: Frozen) -> Draft:
+    """Replace the runs between what is the same."""
+    before, after = old.text(), new.text()
+    head, tail = strip(before, after)
+    return _spliced(head, before[head : len(before) - tail], after[head : len(after) - tail])
+
+
+def _long_texts(old: Frozen, new: Frozen) -> Draft | None:
+    found = spliced(old, new)
+    return None if found is None else _spliced(*found)
+
+
+def _spliced(head: int, gone: str, come: str) -> Draft:
+    """Replace a run; a long one is compared with what was there line by line."""
+    edits = [Edit(head, len(gone), 0, len(come))]
     if min(len(gone), len(come)) > _LONG:
         edits = _by_line(gone, come, head)
-    pieces = [frame(1 + 3 * len(edits), Code.TEXT)]
+    pieces: list[Buffer] = [frame(1 + 3 * len(edits), Code.TEXT)]
     for edit in edits:
         pieces += (number(edit.at), number(edit.deleted))
-        pieces.append(ormsgpack.packb(new[edit.start : edit.stop]))
+        pieces.append(ormsgpack.packb(come[edit.start : edit.stop]))
     return Draft(pieces, everywhere=True)
 
 
@@ -228,5 +240,5 @@ def _by_line(gone: str, come: str, head: int) -> list[Edit]:
         j, stop = j_of[edit.start], j_of[edit.stop]
         same, rest = strip(gone[i:end], come[j:stop])
         i, j, end, stop = i + same, j + same, end - rest, stop - rest
-        edits.append(Edit(head + i, end - i, head + j, head + stop))
+        edits.append(Edit(head + i, end - i, j, stop))
     return edits

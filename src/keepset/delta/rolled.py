@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from keepset.codec import Buffer
     from keepset.delta.change import Move
 
 CHUNK = 16 * 1024
@@ -58,9 +59,9 @@ class Chunk(NamedTuple):
     plain: bool = False
 
     @property
-    def body(self) -> bytes:
+    def body(self) -> memoryview:
         """The packed items without the list's header."""
-        return self.data[len(array_header(self.stop - self.start)) :]
+        return memoryview(self.data)[len(array_header(self.stop - self.start)) :]
 
 
 class Rolled:
@@ -88,6 +89,10 @@ class Rolled:
     def packed(self) -> bytes:
         """Give the packed list."""
         return b"".join([array_header(self.count), *(chunk.body for chunk in self._chunks)])
+
+    def parts(self) -> Iterator[Frozen]:
+        """Give the pictures of the parts that the list is cut into."""
+        return (Frozen(chunk.data) for chunk in self._chunks)
 
     def since(self, index: int) -> tuple[int, bytes]:
         """Give the items from one on, packed as a list, and where that list begins.
@@ -191,11 +196,11 @@ def _cut(new: Frozen, first: int) -> Iterable[Chunk]:
 
 def _chunks(new: Frozen, items: list[msgspec.Raw], first: int) -> Iterator[Chunk]:
     begin = reached = new.start
-    start = 0
+    start, view = 0, memoryview(new.data)
     for stop, item in enumerate(items, 1):
         reached += len(memoryview(item))
         if reached - begin >= CHUNK or stop == new.count:
-            data = array_header(stop - start) + new.data[begin:reached]
+            data = b"".join((array_header(stop - start), view[begin:reached]))
             plain = len(data) >= CHUNK and bytes_free(data)
             yield Chunk(first + start, first + stop, data, plain)
             begin, start = reached, stop
@@ -209,7 +214,7 @@ def appended(count: int, new: Frozen, move: Move | None = None) -> Change:
         new: What comes behind them, as a list.
         move: See `whole`.
     """
-    head = [_EDITS, number(count), _NONE_GONE, array_header(new.count)]
+    head: list[Buffer] = [_EDITS, number(count), _NONE_GONE, array_header(new.count)]
     paths = tuple([(index,) for index in range(count, count + new.count)])
     items = new.items() if len(new.data) > LARGE else None
     if items is None:
@@ -217,5 +222,5 @@ def appended(count: int, new: Frozen, move: Move | None = None) -> Change:
         return Change(op, paths, is_whole=False, size=len(op))
     draft = Draft(head)
     for index, item in enumerate(items, count):
-        draft.unit(index, bytes(item))
+        draft.part(index, item)
     return Change(render(draft, move), paths, is_whole=False, size=draft.size())

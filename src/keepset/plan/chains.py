@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from keepset.codec import Codec, array_header
+from keepset.codec import BlobRef, Codec, array_header
 from keepset.delta import IN_PLACE, begins_alone, blob_refs, stands_alone
 from keepset.errors import IntegrityError
 from keepset.plan.columns import FieldSegment, OpenColumn
@@ -53,10 +54,14 @@ class Chain:
 
     def refs(self) -> dict[bytes, int]:
         """The large values that the chain refers to: size by digest."""
+        return {ref.digest: ref.size for ref in self.each_ref()}
+
+    def each_ref(self) -> list[BlobRef]:
+        """Each reference to a large value, as often as there is one."""
         if self.plain:
-            return {}
+            return []
         doubtful = [op for op in self.ops if op[0] not in IN_PLACE]
-        return {ref.digest: ref.size for op in doubtful for ref in blob_refs(op)}
+        return [ref for op in doubtful for ref in blob_refs(op)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +72,21 @@ class Chains:
         fields: The chains.
         tail: The unpacked steps of the line itself.
         opened: The segments of the line itself that were loaded, by field.
+        stored: Digests of the large values that were read for them, and of their parts.
     """
 
     fields: Mapping[str, Chain]
     tail: tuple[TailStep, ...]
     opened: Mapping[str, OpenColumn]
+    stored: frozenset[bytes] = frozenset()
 
     def refs(self) -> dict[bytes, int]:
         """The large values that the chains refer to: size by digest."""
         return {digest: size for c in self.fields.values() for digest, size in c.refs().items()}
+
+    def uses(self) -> Counter[bytes]:
+        """How often each large value is looked up where all chains are applied."""
+        return Counter(ref.digest for chain in self.fields.values() for ref in chain.each_ref())
 
 
 @dataclass(slots=True)

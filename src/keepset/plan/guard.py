@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from keepset.codec import Codec, Path, Withheld, format_path
+from keepset.codec import Buffer, Codec, Path, Withheld, format_path
 from keepset.contracts import Contract, Field, Keep
 from keepset.errors import PolicyError
 from keepset.scan import Finding, Scanner, oversize, substitutes
@@ -76,7 +76,7 @@ class Guard:
             )
 
     def look(
-        self, field: Field, value: Any, path: Path, packed: bytes | None = None
+        self, field: Field, value: Any, path: Path, packed: Buffer | None = None
     ) -> list[Finding]:
         """Look at every leaf of a value; what the field's rule allows is left out.
 
@@ -93,7 +93,7 @@ class Guard:
         )
         return findings and [finding for finding in findings if not allowed(field, finding)]
 
-    def knows(self, field: Field, path: Path, packed: bytes) -> bool:
+    def knows(self, field: Field, path: Path, packed: Buffer) -> bool:
         """Tell whether a value of these bytes was looked at lately, and held nothing."""
         return is_ours(field) or self.scanner.is_clean(path, name=field.name, packed=packed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 
-from keepset.codec import BlobRef, Codec
+from keepset.codec import BlobRef, Buffer, Codec
 from keepset.errors import IntegrityError
 from keepset.plan.pieces import cut
 from keepset.plan.rows import BlobRow, WriteRow
@@ -47,7 +47,7 @@ class Large:
         self.refs |= other.refs
         self.rows |= other.rows
 
-    def move(self, packed: bytes) -> bytes:
+    def move(self, packed: Buffer) -> bytes:
         """Take a packed value and give the packed reference to it.
 
         Raises:
@@ -60,8 +60,8 @@ class Large:
             self._add(digest, packed)
         return self._codec.pack(BlobRef(digest, len(packed)))
 
-    def _add(self, digest: bytes, packed: bytes) -> None:
-        """Add a value as its pieces, where there are long texts in it."""
+    def _add(self, digest: bytes, packed: Buffer) -> None:
+        """Add a value as its pieces, where there are long texts in it or it is very long."""
         found = cut(packed)
         if found is None:
             data = frame(packed, compressed=self._compressed)

@@ -7,13 +7,28 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from keepset.delta import ABSENT, Change, Flat, Frozen, Rolled, flatten, roll, whole
+from keepset.delta import (
+    ABSENT,
+    LARGE,
+    Change,
+    Flat,
+    Frozen,
+    Hashed,
+    Rolled,
+    flatten,
+    hashed,
+    roll,
+    whole,
+)
 from keepset.plan.large import Large
-from keepset.plan.later import total
+from keepset.plan.later import Later, total
 from keepset.plan.packing import NO_PACKS, Packs
 from keepset.plan.steps import TailStep
 
-Picture: TypeAlias = Frozen | Rolled | Flat
+Shown: TypeAlias = Frozen | Rolled | Flat
+"""A picture that shows all of a value."""
+
+Picture: TypeAlias = Shown | Hashed
 
 
 class FieldMemory(NamedTuple):
@@ -35,7 +50,7 @@ class FieldMemory(NamedTuple):
     chain: int
 
     def after(
-        self, raw: Picture | None, stored: Picture, change: Change, seq: int, large: Large
+        self, raw: Picture | None, stored: Shown, change: Change, seq: int, large: Large
     ) -> tuple[FieldMemory, Change]:
         """Remember a change; the whole value takes its place where it has outgrown that.
 
@@ -75,6 +90,24 @@ class FieldMemory(NamedTuple):
         if picture is None:
             return self
         return FieldMemory(picture, picture, self.base, self.last, self.chain)
+
+    def hashed(self) -> FieldMemory:
+        """The same memory with pictures by digest, where the value is large in its units."""
+        known, kept = self.raw, self.stored
+        if not isinstance(known, Frozen | Rolled) or not isinstance(kept, Frozen | Rolled):
+            return self
+        stored = hashed(kept)
+        raw = stored if known is kept else hashed(known)
+        if raw is None or stored is None:
+            return self
+        return FieldMemory(raw, stored, self.base, self.last, self.chain)
+
+    def holds(self, packed: bytes) -> bool:
+        """Tell whether a packed value is what is stored."""
+        known = self.stored
+        if isinstance(known, Hashed):
+            return known.shows((packed,))
+        return known is not None and known.packed() == packed
 
     @property
     def size(self) -> int:
@@ -122,6 +155,23 @@ class LineMemory(NamedTuple):
             return self.weight
         fields = total(self.fields, attrgetter("size"))
         return fields + sum([step.memory for step in self.tail]) + self.packs.memory
+
+    def within(self, limit: int) -> LineMemory:
+        """The same memory in no more bytes than a limit, as far as values are large in their units.
+
+        The largest pictures go first.
+        """
+        over = self.size - limit
+        if over <= 0 or isinstance(self.fields, Later):
+            return self
+        fields = dict(self.fields)
+        for name, field in sorted(fields.items(), key=lambda item: -item[1].size):
+            if over <= 0 or field.size <= LARGE:
+                break
+            fields[name] = field.hashed()
+            over -= field.size - fields[name].size
+        lighter = self._replace(fields=fields, weight=None)
+        return lighter._replace(weight=lighter.size)
 
     def on(self, line: int) -> LineMemory:
         """The same memory, once the line has its number."""

@@ -5,26 +5,28 @@ of which something else changes (a mark, an id, a word beside the image) would b
 all that it holds. So the long texts and byte strings in it are large values of their own, and it
 is stored as its pieces: bytes, and the digests of those. Where one begins is told by its head as
 MessagePack writes it; nothing depends on that but how little is stored twice, since a value that is
-put together has to have its digest.
+put together has to have its digest. What is longer than a megabyte is cut at fixed places of its
+own, so that no row is large, and what two versions have the same at one place is stored once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from keepset.codec import Codec
+from keepset.codec import Buffer, Codec
 from keepset.errors import DecodeError, IntegrityError
-from keepset.plan.reads import ReadBlobs
-from keepset.plan.requests import Flow
 from keepset.plan.rows import BlobRow
 from keepset.plan.steps import UNPACKED_LIMIT, frame, unframe
 
 LONG: Final = 16 * 1024
 """A text or byte string from this many bytes on is stored by itself."""
+
+PIECE: Final = 1 << 20
+"""What is longer is stored in pieces of this many bytes."""
 
 _ALONE: Final = 5
 """So few bytes around a long text are no reason to store it by itself."""
@@ -51,6 +53,11 @@ class Pieces:
     parts: tuple[bytes | tuple[bytes, int], ...]
 
     @property
+    def size(self) -> int:
+        """Bytes of the value."""
+        return sum(part[1] if isinstance(part, tuple) else len(part) for part in self.parts)
+
+    @property
     def digests(self) -> dict[bytes, int]:
         """The sizes of the long texts by their digests."""
         return dict(part for part in self.parts if isinstance(part, tuple))
@@ -61,32 +68,55 @@ class Pieces:
         return _PIECES + frame(_PLAIN.pack(parts), compressed=compressed)
 
 
-def cut(packed: bytes) -> tuple[Pieces, dict[bytes, bytes]] | None:
-    """Cut a packed value at its long texts.
+def cut(packed: Buffer) -> tuple[Pieces, dict[bytes, memoryview]] | None:
+    """Cut a packed value at its long texts, and what is very long into pieces of `PIECE` bytes.
 
     Returns:
-        Its pieces, and the long texts by their digests; None where it has none, or is one itself.
+        Its pieces, and those that are stored by themselves, as parts of `packed`, by their
+        digests; None where it is stored whole.
     """
-    parts: list[bytes | tuple[bytes, int]] = []
-    long: dict[bytes, bytes] = {}
-    done, text = 0, b""
-    for start, end in _spans(packed):
-        text = packed[start:end]
-        digest = hashlib.sha256(text).digest()
-        long[digest] = text
-        parts += (packed[done:start], (digest, len(text)))
-        done = end
-    if not long or (len(long) == 1 and len(packed) - len(text) <= _ALONE):
+    view = memoryview(packed)
+    spans = list(_spans(view))
+    if not spans or (len(spans) == 1 and len(view) - spans[0][1] + spans[0][0] <= _ALONE):
         return None
-    return Pieces((*parts, packed[done:])), long
+    parts: list[bytes | tuple[bytes, int]] = []
+    long: dict[bytes, memoryview] = {}
+    done = 0
+    for start, end in spans:
+        text = view[start:end]
+        digest = hashlib.sha256(text).digest()
+        long.setdefault(digest, text)
+        parts += (bytes(view[done:start]), (digest, len(text)))
+        done = end
+    return Pieces((*parts, bytes(view[done:]))), long
 
 
-def _spans(packed: bytes) -> Iterator[tuple[int, int]]:
+def _spans(view: memoryview) -> Iterator[tuple[int, int]]:
+    """Yield where what is stored by itself begins and ends: texts, and what is long beside them."""
+    done = 0
+    for start, end in _texts(view):
+        if start - done > PIECE:
+            yield from _portions(done, start)
+        yield from _portions(start, end)
+        done = end
+    if len(view) - done > PIECE:
+        yield from _portions(done, len(view))
+
+
+def _portions(start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut what is very long at fixed places from its own beginning; no piece is short."""
+    while end - start > PIECE + LONG:
+        yield start, start + PIECE
+        start += PIECE
+    yield start, end
+
+
+def _texts(view: memoryview) -> Iterator[tuple[int, int]]:
     at = 0
-    while found := _HEAD.search(packed, at):
+    while found := _HEAD.search(view, at):
         length = int.from_bytes(found.group(1) or found.group(2), "big")
         start, at = found.end(), found.start() + 1
-        if LONG <= length <= len(packed) - start:
+        if LONG <= length <= len(view) - start:
             at = start + length
             yield start, at
 
@@ -113,72 +143,6 @@ def _reference(part: Any) -> tuple[bytes, int]:
     if type(digest) is not bytes or type(size) is not int:
         raise TypeError
     return digest, size
-
-
-def needed(rows: Sequence[BlobRow]) -> dict[bytes, int]:
-    """Give the sizes of the long texts that values are put together of, by their digests."""
-    found: dict[bytes, int] = {}
-    for row in rows:
-        pieces = pieces_of(row)
-        found |= pieces.digests if pieces else {}
-    return found
-
-
-def read_large(run: int, refs: Collection[bytes]) -> Flow[tuple[BlobRow, ...]]:
-    """Read large values of a run, and what they are put together of.
-
-    Raises:
-        IntegrityError: ``blob.missing``, ``integrity.digest``.
-    """
-    rows: tuple[BlobRow, ...] = ()
-    more = set(refs)
-    while more:
-        rows += yield ReadBlobs(run, tuple(sorted(more)))
-        more = needed(rows).keys() - {row.digest for row in rows}
-    return rows
-
-
-def opened(rows: Sequence[BlobRow], sizes: Mapping[bytes, int]) -> dict[bytes, bytes]:
-    """Give packed values by digest, each checked against it.
-
-    Args:
-        rows: The values as they are stored, and all that they are put together of.
-        sizes: Bytes of the packed values, as those who refer to them know.
-
-    Raises:
-        IntegrityError: A value is not what its digest says, or a part of it is not there.
-        DecodeError: It is larger than it may be.
-    """
-    known = {**{row.digest: row.size for row in rows}, **needed(rows), **sizes}
-    found: dict[bytes, bytes] = {}
-    composed: dict[bytes, Pieces] = {}
-    for row in rows:
-        pieces, limit = pieces_of(row), min(max(known[row.digest], 1), UNPACKED_LIMIT)
-        if pieces is None:
-            found[row.digest] = _checked(row.digest, unframe(row.data, limit))
-        else:
-            composed[row.digest] = pieces
-    while composed:  # a long text may be what another value is packed as
-        ready = [digest for digest, made in composed.items() if made.digests.keys() <= found.keys()]
-        if not ready:
-            raise damaged(next(iter(composed)))
-        for digest in ready:
-            whole = _joined(digest, composed.pop(digest), found, known[digest])
-            found[digest] = _checked(digest, whole)
-    return found
-
-
-def _joined(digest: bytes, made: Pieces, found: Mapping[bytes, bytes], size: int) -> bytes:
-    parts = [found[part[0]] if isinstance(part, tuple) else part for part in made.parts]
-    if sum(map(len, parts)) != size or size > UNPACKED_LIMIT:
-        raise damaged(digest)
-    return b"".join(parts)
-
-
-def _checked(digest: bytes, packed: bytes) -> bytes:
-    if hashlib.sha256(packed).digest() != digest:
-        raise damaged(digest)
-    return packed
 
 
 def damaged(digest: bytes) -> IntegrityError:

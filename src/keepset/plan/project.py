@@ -8,6 +8,7 @@ from typing import Any
 
 from keepset.codec import Codec
 from keepset.contracts import Contract, Refetch
+from keepset.delta import Hashed
 from keepset.plan.memory import LineMemory
 
 
@@ -73,6 +74,6 @@ def carried(
     for name, spec in contract.fields.items():
         if isinstance(spec.rule, Refetch) and spec.rule.pin is not None and name not in values:
             known = memory.fields.get(pin_name(name))
-            if known is not None and known.stored is not None:
+            if known is not None and not isinstance(known.stored, Hashed | None):
                 found[pin_name(name)] = codec.unpack(known.stored.packed())
     return found

@@ -9,11 +9,13 @@ from typing import Any, Protocol
 from keepset.codec import Codec
 from keepset.delta import ABSENT, Change, diff, freeze
 from keepset.errors import UsageError
+from keepset.plan.blobs import Blobs
 from keepset.plan.digests import step_digest
 from keepset.plan.large import Large
 from keepset.plan.memory import NEVER, FieldMemory, remember_absence
 from keepset.plan.packing import NO_PACKS, is_full, pack_segments
 from keepset.plan.replay import History, Moment, Replay
+from keepset.plan.requests import Flow
 from keepset.plan.rows import BlobRow, SegmentRow, StepRow, WriteRow
 from keepset.plan.steps import Difference, TailStep, join_changes, remembered
 from keepset.plan.writes import Rewritten
@@ -174,8 +176,8 @@ class _Writer:
 
 
 def prune(
-    replay: Replay, policy: Keeps, blobs: Mapping[bytes, Any], codec: Codec, *, compressed: bool
-) -> Shorter:
+    replay: Replay, policy: Keeps, blobs: Blobs, codec: Codec, *, compressed: bool
+) -> Flow[Shorter]:
     """Write a run anew with the checkpoints that a policy keeps.
 
     A checkpoint that stays gives the state that it gave before. A line whose fork point goes
@@ -189,8 +191,9 @@ def prune(
     kept: dict[int, set[int]] = {}
     lines: list[Rewritten] = []
     restored: list[tuple[int, int, WriteRow]] = []
-    large = Large(codec, blobs.keys(), compressed=compressed)
+    large = Large(codec, replay.stored, compressed=compressed)
     removed = 0
+    yield from blobs.fetch_all(replay.refs())
     for history in replay.histories:
         line = history.past.line
         stays = policy.keeps(history.headers)
@@ -201,11 +204,15 @@ def prune(
         orphan = line.parent is not None and line.parent_seq not in kept.get(line.parent, ())
         first = history.headers[0].parent if history.headers and line.parent else ""
         writer = _Writer(codec, large, "" if orphan else first, compressed=compressed)
-        for moment in replay.walk(history, blobs):
+        moments = replay.walk(history, blobs)
+        for header in history.headers:
+            yield from blobs.fetch(history.refs_at(header.seq))
+            moment = next(moments)
             writer.see(moment, keep=moment.header.seq in stays)
             restored += [
                 (line.id, seq, row) for seq, row in replay.bundled(line.id, moment) if seq in stays
             ]
+        next(moments, None)
         if stays or not history.headers:
             lines.append(writer.finish(history, orphan=orphan))
     counted = Pruned(removed, sum(map(len, kept.values())))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from msgspec import Raw
 
-from keepset.codec import Codec
-from keepset.delta import MISSING, Frozen, apply_all, freeze, joined
+from keepset.codec import Codec, portions_of
+from keepset.delta import FEW, MISSING, Frozen, Hashed, apply_all, freeze, joined
 from keepset.plan.chains import Chain, Chains, Loose, unpacked
 from keepset.plan.columns import OpenColumn
 from keepset.plan.groups import Group
@@ -18,56 +18,8 @@ from keepset.plan.headers import unpack_headers
 from keepset.plan.later import Later
 from keepset.plan.memory import FieldMemory, LineMemory
 from keepset.plan.packing import NO_PACKS, Packs
-from keepset.plan.pieces import needed, opened
 from keepset.plan.reads import Loaded
-from keepset.plan.rows import BlobRow, StepRow
-
-
-class Blobs(Mapping[bytes, Any]):
-    """Large values by digest; each look-up unpacks a value of its own, so that none is shared.
-
-    Attributes:
-        parts: Of each value the digests of those that it is put together of.
-    """
-
-    def __init__(
-        self, rows: Sequence[BlobRow], codec: Codec, sizes: Mapping[bytes, int] | None = None
-    ) -> None:
-        """Check every value against its digest.
-
-        Args:
-            rows: The values as they are stored, and all that they are put together of.
-            codec: Unpacks them.
-            sizes: Bytes of the packed values, as those who refer to them know.
-
-        Raises:
-            IntegrityError: A value is not what its digest says.
-        """
-        self._codec = codec
-        self._packed = opened(rows, sizes or {})
-        self.parts = {row.digest: frozenset(needed((row,))) for row in rows}
-
-    def with_parts(self, digests: Collection[bytes]) -> tuple[bytes, ...]:
-        """Give digests of values, and of those that they are put together of, in order."""
-        found: set[bytes] = set()
-        more = set(digests)
-        while more:
-            found |= more
-            more = {part for digest in more for part in self.parts.get(digest, ())} - found
-        return tuple(sorted(found))
-
-    def __getitem__(self, digest: bytes) -> Any:
-        return self._codec.unpack(self._packed[digest])
-
-    def __contains__(self, digest: object) -> bool:
-        # Not by looking it up: a long text, of which others are put together, is no packed value.
-        return digest in self._packed
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._packed)
-
-    def __len__(self) -> int:
-        return len(self._packed)
+from keepset.plan.rows import StepRow
 
 
 def rebuild(chains: Chains, blobs: Mapping[bytes, Any]) -> dict[str, Any]:
@@ -88,7 +40,13 @@ def header_at(loaded: Loaded) -> StepRow | None:
     return next((row for row in packed if row.seq == loaded.seq), None)
 
 
-def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: Codec) -> LineMemory:
+def remember(
+    loaded: Loaded,
+    chains: Chains,
+    values: Mapping[str, Any],
+    codec: Codec,
+    limit: int | None = None,
+) -> LineMemory:
     """Make a writer's memory of the line that was loaded, before anybody can change the values.
 
     Pictures are taken when the first save asks for them, from the segments that were loaded, so
@@ -100,6 +58,8 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
         chains: Its chains.
         values: The values that the chains gave.
         codec: The codec that a save will use.
+        limit: Bytes above which pictures of values that are large in their units are taken by
+            digest; None to take them whole.
     """
     line, header = loaded.line, header_at(loaded)
     fresh = line is None or loaded.seq <= line.parent_seq
@@ -108,22 +68,27 @@ def remember(loaded: Loaded, chains: Chains, values: Mapping[str, Any], codec: C
         seq=loaded.seq,
         head=0 if fresh else loaded.seq,
         checkpoint=header.checkpoint if header else "",
-        fields=_fields(chains, values, codec),
+        fields=_fields(chains, values, codec, limit),
         tail=() if fresh else chains.tail,
         packs=NO_PACKS if fresh else _packs(chains, codec),
         whole=fresh and line is not None and line.parent is not None and line.depth == 0,
-        blobs=frozenset(chains.refs()),
+        blobs=chains.stored.union(chains.refs()),
     )
 
 
-def _fields(chains: Chains, values: Mapping[str, Any], codec: Codec) -> Later[FieldMemory]:
+def _fields(
+    chains: Chains, values: Mapping[str, Any], codec: Codec, limit: int | None
+) -> Later[FieldMemory]:
     made: dict[str, FieldMemory] = {}
     makers: dict[str, Callable[[], FieldMemory]] = {}
     for name, chain in chains.fields.items():
         if name not in values:
             made[name] = _field(chain, None)
         elif chain.refs():
-            made[name] = _field(chain, freeze(values[name], codec.pack))
+            over = limit is not None and sum(chain.refs().values()) > limit
+            by_digest = over and chain.size <= FEW
+            made[name] = _field(chain, _taken(values[name], codec, by_digest=by_digest))
+            limit = None if limit is None else limit - made[name].size
         else:
             makers[name] = partial(_pictured, name, replace(chain, ops=()), codec)
     pieces = [piece for chain in chains.fields.values() for piece in chain.pieces]
@@ -160,7 +125,13 @@ def _cut_out(chain: Chain) -> bytes | None:
     return joined(ops)
 
 
-def _field(chain: Chain, picture: Frozen | None) -> FieldMemory:
+def _taken(value: Any, codec: Codec, *, by_digest: bool) -> Frozen | Hashed:
+    if by_digest:
+        return Hashed(portions_of(value, codec.pack))
+    return freeze(value, codec.pack)
+
+
+def _field(chain: Chain, picture: Frozen | Hashed | None) -> FieldMemory:
     return FieldMemory(picture, picture, chain.base, chain.last, chain.size)
 
 

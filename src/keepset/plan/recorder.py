@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from keepset.codec import Path, array_header, pack_plain
+from keepset.codec import Path, array_header, pack_plain, portions_of
 from keepset.contracts import Field
 from keepset.delta import (
     CHUNK,
@@ -13,6 +13,7 @@ from keepset.delta import (
     Change,
     Flat,
     Frozen,
+    Hashed,
     Rolled,
     appended,
     diff,
@@ -23,7 +24,7 @@ from keepset.delta import (
 from keepset.errors import PolicyError
 from keepset.plan.guard import Guard, has_budget
 from keepset.plan.large import Large
-from keepset.plan.memory import NEVER, FieldMemory, LineMemory, Picture
+from keepset.plan.memory import NEVER, FieldMemory, LineMemory, Picture, Shown
 from keepset.plan.pictured import Pictured
 from keepset.scan import Finding
 
@@ -93,6 +94,9 @@ class Recorder:
     ) -> tuple[FieldMemory, Change | None]:
         """Record a value by a picture of the whole of it."""
         old = before.raw.frozen if before and before.raw else None
+        known = before.raw if before and not self._whole(before) else None
+        if before and raw and isinstance(known, Hashed) and known.shows((raw.data,)):
+            return before, None
         if not old or not raw:
             return self._stored_anew(spec, value, before, raw)
         if extends(raw, old):
@@ -239,10 +243,19 @@ class Recorder:
     def _unchanged(self, value: Any, before: FieldMemory) -> tuple[FieldMemory, None] | None:
         """Record a value that is what it was, without a picture of it; None for any other."""
         raw = before.raw
+        if isinstance(raw, Hashed):
+            return (before, None) if self._shows(value, raw) else None
         if not isinstance(raw, Frozen) or not self.codec.packs_as(value, raw.data):
             return None
         is_long = type(value) is list and raw.size >= CHUNK
         return (before.rolled() if is_long else before), None
+
+    def _shows(self, value: Any, raw: Hashed) -> bool:
+        """Tell whether a value is what it was, of which there is a picture by digest alone."""
+        try:
+            return raw.shows(portions_of(value, self.codec.pack))
+        except PolicyError:  # what is said of the whole value has the right path
+            return False
 
     def _picture(self, spec: Field, value: Any) -> Frozen | None:
         """Freeze the value as it stands; None where only a part of it can be stored."""
@@ -273,7 +286,7 @@ class Recorder:
     ) -> tuple[FieldMemory, Change | None]:
         """Look at the whole value, put markers in place of secrets, and compare what is stored."""
         path: Path = (spec.name,)
-        findings = self.guard.look(spec, value, path, raw.data if raw else None)
+        findings = self._looked(spec, value, raw)
         put = self.guard.decide(spec, value, path, findings)
         codec = self.codec
         if put.get(path) is not None:
@@ -286,7 +299,8 @@ class Recorder:
             stored = raw
         self._note(spec, stored, findings)  # before what has to grow is refused
         past = before.stored.frozen if before and before.stored else None
-        if past and not extends(stored, past):
+        shrunk = before.stored if before and isinstance(before.stored, Hashed) else None
+        if (past and not extends(stored, past)) or (shrunk and not shrunk.begins(stored)):
             self.guard.require_growth(spec)
         old = None if self.memory.whole else past
         change = diff(old, stored, move=self.large.move) if old else whole(stored, self.large.move)
@@ -295,12 +309,25 @@ class Recorder:
         change = change or whole(stored, self.large.move)
         return (before or NEVER).after(raw, stored, change, self.memory.seq + 1, self.large)
 
+    def _looked(self, spec: Field, value: Any, raw: Frozen | None) -> list[Finding]:
+        """Look at a whole value; of a list of large items, at those that were not seen lately."""
+        path = (spec.name,)
+        large = type(value) is list and raw and raw.size > LARGE * len(value) > LARGE * _PAIR
+        packed = parts_of(raw) if large and raw else None
+        if packed:
+            found = self.guard.look_around(spec, value)
+            for index, data in enumerate(packed):
+                found += self.guard.look(spec, value[index], (*path, index), data)
+            if not found:
+                return []
+        return self.guard.look(spec, value, path, raw.data if raw else None)
+
     def _kept(  # noqa: PLR0913 - a field before and after
         self,
         spec: Field,
         before: FieldMemory,
         raw: Picture,
-        stored: Picture,
+        stored: Shown,
         change: Change,
         *,
         findings: Sequence[Finding] = (),
@@ -325,12 +352,12 @@ _WAYS: Final[Mapping[type, Callable[..., tuple[FieldMemory, Change | None] | Non
 """How values of kinds that change often are recorded; None comes of it where that cannot tell."""
 
 
-def parts_of(picture: Frozen) -> list[bytes] | None:
+def parts_of(picture: Frozen) -> list[memoryview] | None:
     """Give the packed items of a list; None where they cannot be told apart."""
     if picture.count == 1:
-        return [picture.data[picture.start :]]
+        return [memoryview(picture.data)[picture.start :]]
     items = picture.items()
-    return None if items is None else [bytes(item) for item in items]
+    return None if items is None else [memoryview(item) for item in items]
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -50,7 +50,11 @@ class History:
 
     def refs(self) -> dict[bytes, int]:
         """The large values that the history refers to: size by digest."""
-        links = (link for changes in self.changes.values() for link in changes.values())
+        return {digest: size for seq in self.changes for digest, size in self.refs_at(seq).items()}
+
+    def refs_at(self, seq: int) -> dict[bytes, int]:
+        """The large values that one step refers to: size by digest."""
+        links = self.changes[seq].values()
         return {ref.digest: ref.size for link in links for ref in blob_refs(link.op)}
 
 
@@ -124,7 +128,12 @@ class Moment:
 
 
 class Replay:
-    """Walks through all lines of a run, each after the line that it was forked from."""
+    """Walks through all lines of a run, each after the line that it was forked from.
+
+    Attributes:
+        histories: The lines, in this order.
+        stored: Digests of all large values of the run, and of their parts.
+    """
 
     def __init__(self, everything: Everything, codec: Codec) -> None:
         """Unpack every row.
@@ -134,6 +143,7 @@ class Replay:
             DecodeError: The codec cannot read a value.
         """
         self._codec = codec
+        self.stored = frozenset(everything.blobs)
         self.histories = tuple(read_history(past, codec) for past in everything.lines)
         self._written, self._bundled = _read_writes(everything, self.histories, codec)
         self._forks: dict[tuple[int, int], _ForkPoint] = {}
@@ -174,7 +184,8 @@ class Replay:
     def walk(self, history: History, blobs: Mapping[bytes, Any]) -> Iterator[Moment]:
         """Apply a line's differences one step after the other.
 
-        Call it for the histories in their order.
+        Call it for the histories in their order, each to its end. Before a step is asked for, the
+        large values that `History.refs_at` names have to be in `blobs`.
 
         Raises:
             IntegrityError: A difference does not fit the value that it stands on.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from keepset.codec import Codec, compress, decompress, pack_plain
+from keepset.codec import Buffer, Codec, compress, decompress, pack_plain
 from keepset.errors import PolicyError
 from keepset.plan.digests import check_step, damaged
 from keepset.plan.rows import StepRow
@@ -75,9 +75,9 @@ def remembered(row: StepRow, changes: Mapping[str, Difference]) -> TailStep:
     return TailStep(bare, changes, size, size + header_memory(row))
 
 
-def frame(data: bytes, *, compressed: bool) -> bytes:
+def frame(data: Buffer, *, compressed: bool) -> bytes:
     """Wrap bytes for a segment or a large value: a zstd frame, or a zero byte and the bytes."""
-    return compress(data) if compressed else _RAW + data
+    return compress(data) if compressed else b"".join((_RAW, data))
 
 
 def unframe(data: bytes, limit: int) -> bytes:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keepset.codec import Codec
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.plan.blobs import Blobs
 from keepset.plan.bundled import each_write, link_of
 from keepset.plan.growing import Growth, declared_to_grow
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.large import moved
-from keepset.plan.reads import Everything, ReadBlobs, ReadEverything
-from keepset.plan.rebuild import Blobs
+from keepset.plan.reads import Everything, ReadEverything
 from keepset.plan.replay import Replay
 from keepset.plan.requests import Flow
 from keepset.plan.rows import RunKey
@@ -53,11 +52,12 @@ def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
     try:
         everything: Everything = yield ReadEverything(key)
         replay = Replay(everything, codec)
-        refs = replay.refs()
-        digests = sorted({*refs, *everything.blobs})
-        rows = yield ReadBlobs(everything.run.id, tuple(digests))
         growing = declared_to_grow(everything.run.contract.structure)
-        count = sum(_walk(replay, Blobs(rows, codec, refs), codec, growing))
+        blobs = Blobs(everything.run.id, codec)
+        yield from blobs.fetch_all(replay.refs())
+        count = yield from _walk(replay, blobs, codec, growing)
+        yield from blobs.check(replay.refs())
+        yield from blobs.check(dict.fromkeys(replay.stored))
         for _, _, write, _ in each_write(everything.writes):
             if link_of(write) is None and not moved(write, codec):
                 codec.unpack(write.value)
@@ -68,16 +68,22 @@ def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
     return Verified(1, count, ())
 
 
-def _walk(replay: Replay, blobs: Blobs, codec: Codec, growing: frozenset[str]) -> Iterator[int]:
+def _walk(replay: Replay, blobs: Blobs, codec: Codec, growing: frozenset[str]) -> Flow[int]:
+    count = 0
     for history in replay.histories:
         growth = Growth(growing, codec)
-        for moment in replay.walk(history, blobs):
+        moments = replay.walk(history, blobs)
+        for header in history.headers:
+            yield from blobs.fetch(history.refs_at(header.seq))
+            moment = next(moments)
             unpack_metadata(moment.header, codec)
             for _ in replay.bundled(history.past.line.id, moment):
                 pass  # a value that is not there is an error
             for name in growth.broken(history, moment):
                 raise _changed(name, moment.header.seq)
-            yield 1
+            count += 1
+        next(moments, None)
+    return count
 
 
 def _changed(name: str, seq: int) -> IntegrityError:

@@ -107,7 +107,7 @@ class RunCore:
         known = self._memory  # which another run may make this one forget at any time
         if known is None:
             loaded, chains, values = yield from self._read()
-            memory = remember(loaded, chains, values, self.codec)
+            memory = remember(loaded, chains, values, self.codec, self.services.retention.limit)
             if self._known is None:
                 self._begin(loaded, values)
             else:
@@ -162,7 +162,7 @@ class RunCore:
         self._claim = replace(self._claim, layout=seen.layout)
 
     def _remember(self, memory: LineMemory) -> None:
-        self._memory = memory
+        self._memory = memory = memory.within(self.services.retention.limit)
         self._known = memory.checkpoint
         self.services.retention.keep(self, memory.size)
 
@@ -350,7 +350,7 @@ class RunCore:
             child.branch, child.last_step = fresh.branch, row.name
             child._claim, child._stored = fence, values
             child.entering.take_over(self.entering)
-            memory = remember(loaded, chains, values, self.codec)
+            memory = remember(loaded, chains, values, self.codec, self.services.retention.limit)
             child._remember(branch_off(memory, fresh.id, fresh.depth))
             return child
 

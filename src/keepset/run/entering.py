@@ -115,7 +115,7 @@ class Entering:
             packed = self._codec.pack(value, (name,))
         except PolicyError:
             return False
-        return before.stored is not None and before.stored.packed() == packed
+        return before.holds(packed)
 
 
 def _revealed(value: Any) -> str | None:

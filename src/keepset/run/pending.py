@@ -10,14 +10,13 @@ from keepset.codec import Codec, Path
 from keepset.contracts import Contract, Field
 from keepset.delta import LARGE, Frozen
 from keepset.errors import PolicyError, UsageError
+from keepset.plan.blobs import Blobs
 from keepset.plan.bundled import link_of, writes_at
 from keepset.plan.digests import check_write, digest_of_write
 from keepset.plan.guard import Guard
 from keepset.plan.large import MOVED, Large, moved
 from keepset.plan.pictured import Pictured, shown
-from keepset.plan.pieces import read_large
 from keepset.plan.reads import ReadWrites
-from keepset.plan.rebuild import Blobs
 from keepset.plan.record import undeclared
 from keepset.plan.recorder import parts_of
 from keepset.plan.requests import Flow
@@ -317,9 +316,8 @@ def unpack_writes(
     links = [link_of(row) for row in rows]
     whole = [row for row, link in zip(rows, links, strict=True) if link is None]
     refs = {ref.digest: ref.size for row in whole for ref in moved(row, codec)}
-    blobs = Blobs((), codec)
-    if refs:
-        blobs = Blobs((yield from read_large(run, refs)), codec, refs)
+    blobs = Blobs(run, codec)
+    yield from blobs.fetch(refs)
     steps: dict[int, Mapping[str, Any]] = {}
     found: list[PendingWrite] = []
     for row, link in zip(rows, links, strict=True):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 from keepset.codec import Codec
 from keepset.errors import NotFoundError, UsageError
+from keepset.plan.blobs import Blobs
 from keepset.plan.chains import Chains, gather
 from keepset.plan.lines import parent_of
-from keepset.plan.pieces import read_large
 from keepset.plan.project import is_pin
 from keepset.plan.reads import FindRun, Found, Load, Loaded, ReadStanding
-from keepset.plan.rebuild import Blobs, rebuild
+from keepset.plan.rebuild import rebuild
 from keepset.plan.requests import Flow, Request
 from keepset.plan.rows import LineRow, RunKey, RunRow, StepRow
 from keepset.plan.search import locate, newest_headers
@@ -78,11 +79,12 @@ class Reader:
         if check and loaded.found.run:
             check(loaded.found.run)
         chains = gather(loaded, self.codec)
+        run = loaded.found.run
+        blobs = Blobs(run.id if run else 0, self.codec, chains.uses())
         refs = chains.refs()
-        blobs = Blobs((), self.codec)
-        if refs and loaded.found.run:
-            rows = yield from read_large(loaded.found.run.id, refs)
-            blobs = Blobs(rows, self.codec, refs)
+        if refs:
+            yield from blobs.fetch(refs)
+            chains = replace(chains, stored=frozenset(blobs.weights))
         return loaded, chains, rebuild(chains, blobs)
 
     def history(self, branch: int | None, limit: int | None) -> Flow[list[Checkpoint]]:

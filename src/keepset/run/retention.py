@@ -31,6 +31,11 @@ class Retention:
         self._total = 0
 
     @property
+    def limit(self) -> int:
+        """Bytes that all runs may remember together."""
+        return self._limit
+
+    @property
     def total(self) -> int:
         """Bytes that are remembered now, nearly."""
         return self._total

@@ -36,7 +36,7 @@ class Clean:
         self._made = made_paths
         self._digests: dict[bytes, int] = {}
 
-    def asked(self, name: str, data: bytes) -> Asked:
+    def asked(self, name: str, data: bytes | memoryview) -> Asked:
         """Ask for data that stands under a name, before it is looked at."""
         digest = sha256(b"%d %b" % (len(name), name.encode("utf-8", "surrogatepass")))
         digest.update(data)

@@ -54,7 +54,13 @@ class Scanner:
         self._items = False
 
     def leaves(
-        self, value: object, path: Path, *, name: str, parts: Parts, packed: bytes | None = None
+        self,
+        value: object,
+        path: Path,
+        *,
+        name: str,
+        parts: Parts,
+        packed: bytes | memoryview | None = None,
     ) -> list[Finding]:
         """Look at every leaf of a value: secrets, live handles, temporary paths, model responses.
 
@@ -95,11 +101,11 @@ class Scanner:
         """Whether an item of a list was looked at that may be known again by its packed bytes."""
         return self._items
 
-    def is_clean(self, path: Path, *, name: str, packed: bytes) -> bool:
+    def is_clean(self, path: Path, *, name: str, packed: bytes | memoryview) -> bool:
         """Tell whether `leaves` has lately looked at a value of these bytes and found nothing."""
         return not self._in_path(path) and self._asked(path, name, packed).clean
 
-    def _asked(self, path: Path, name: str, packed: bytes) -> Asked:
+    def _asked(self, path: Path, name: str, packed: bytes | memoryview) -> Asked:
         names = [name, *(element for element in path[1:] if isinstance(element, str))]
         return self._clean.asked("\0".join(names), packed)
 

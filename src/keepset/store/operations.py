@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from keepset.errors import ConflictError
+from keepset.plan.blobs import Blobs
 from keepset.plan.leasing import BreakLease
-from keepset.plan.pieces import read_large
 from keepset.plan.prune import Keeps, Policy, Pruned, prune
 from keepset.plan.reads import Everything, FindRun, ListRuns, ReadEverything
-from keepset.plan.rebuild import Blobs
 from keepset.plan.replay import Replay
 from keepset.plan.requests import Flow, Seen
 from keepset.plan.rows import RunKey
@@ -80,12 +79,13 @@ def _prune(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -
     found = yield FindRun(row.key, services.mark(row.key))
     everything: Everything = yield ReadEverything(row.key)
     replay = Replay(everything, services.inspector)
-    refs = replay.refs()
-    rows = yield from read_large(row.id, refs)
-    blobs = Blobs(rows, services.inspector, refs)
+    blobs = Blobs(row.id, services.inspector)
     policy = choose(replay)
-    shorter = prune(replay, policy, blobs, services.inspector, compressed=services.compressed)
+    shorter = yield from prune(
+        replay, policy, blobs, services.inspector, compressed=services.compressed
+    )
     if shorter.pruned.removed:
+        there = yield from blobs.with_parts(replay.stored.intersection(shorter.stay))
         yield Rewrite(
             key=row.key,
             mark=services.mark(row.key),
@@ -93,7 +93,7 @@ def _prune(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -
             heads=tuple(history.head() for history in replay.histories),
             written=tuple(sorted(write.digest for _, _, write in everything.writes)),
             lines=shorter.lines,
-            stay=blobs.with_parts(shorter.stay),
+            stay=tuple(sorted({*shorter.stay, *there})),
             blobs=shorter.blobs,
             restored=shorter.restored,
         )

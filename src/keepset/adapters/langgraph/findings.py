@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from keepset.adapters.langgraph.advice import RULES
-from keepset.codec import Path, Withheld, format_path
+from keepset.codec import Buffer, Path, Withheld, format_path
 from keepset.contracts import Field
 from keepset.plan.guard import Guard, allowed, refusal
 from keepset.run.reporting import Report
@@ -92,7 +92,7 @@ class StateGuard(Guard):
     fields: Mapping[str, Field] = field(default_factory=dict, hash=False)
 
     def look(
-        self, field: Field, value: Any, path: Path, packed: bytes | None = None
+        self, field: Field, value: Any, path: Path, packed: Buffer | None = None
     ) -> list[Finding]:
         """Look at every leaf of a value; what the rule of its key allows is left out."""
         found = Guard.look(self, field, value, path, packed)

@@ -11,12 +11,12 @@ from keepset.audit.ours.plain import plain
 from keepset.audit.ours.watched import Watched
 from keepset.audit.ours.weights import LargeWeights, Weights, shares, spread
 from keepset.codec import Codec
+from keepset.plan.blobs import Blobs
 from keepset.plan.bundled import each_write, link_of
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.large import moved
 from keepset.plan.project import is_pin
-from keepset.plan.reads import Everything, ReadBlobs
-from keepset.plan.rebuild import Blobs
+from keepset.plan.reads import Everything
 from keepset.plan.replay import History, Moment, Replay
 from keepset.plan.rows import BUNDLE, StepRow, WriteRow
 from keepset.readers.langgraph.names import surface
@@ -67,13 +67,12 @@ class RunItems:
             DecodeError: The codec cannot read a value.
         """
         self._name = name
+        self._store = store
         self._codec = codec
         self._replay = Replay(everything, codec)
-        refs = self._replay.refs()
-        digests = tuple(sorted({*refs, *everything.blobs}))
-        rows = store.execute(ReadBlobs(everything.run.id, digests)) if digests else ()
-        self._blobs = Blobs(rows, codec, refs)
-        self._large = LargeWeights(rows, self._blobs)
+        self._blobs = Blobs(everything.run.id, codec)
+        store.run(self._blobs.fetch_all(self._replay.refs()))
+        self._large = LargeWeights(store, self._blobs)
         self._writes: dict[tuple[int, int], list[WriteRow]] = {}
         for line, seq, write, inside in each_write(everything.writes):
             if not inside and link_of(write) is None:
@@ -88,8 +87,11 @@ class RunItems:
         """
         for history in self._replay.histories:
             weights = Weights(history)
-            for moment in self._replay.walk(history, self._blobs):
-                yield from self._step(history, moment, weights)
+            moments = self._replay.walk(history, self._blobs)
+            for header in history.headers:
+                self._store.run(self._blobs.fetch(history.refs_at(header.seq)))
+                yield from self._step(history, next(moments), weights)
+            next(moments, None)
 
     def _step(self, history: History, moment: Moment, weights: Weights) -> Iterator[Item]:
         line, seq = history.past.line, moment.header.seq
@@ -120,6 +122,7 @@ class RunItems:
         value: Any
         if refs:
             digest = refs[0].digest
+            self._store.run(self._blobs.fetch({digest: refs[0].size}))
             size += self._large.met([digest])
             value = self._blobs[digest]
         else:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from keepset.backends.sqlite import SQLiteBackend, open_sqlite
 from keepset.errors import KeepsetError
-from keepset.plan.requests import Read
+from keepset.plan.requests import Flow, Read
 from keepset.readers.databases.files import Glance
 
 R = TypeVar("R")
@@ -38,6 +38,16 @@ class Watched:
 
     def _opened(self, *, is_still: bool) -> SQLiteBackend:
         return open_sqlite(self._path, readonly=True, still=is_still)
+
+    def run(self, flow: Flow[R]) -> R:
+        """Run a flow that does nothing but read."""
+        try:
+            request = next(flow)
+            while True:
+                request = flow.send(self.execute(cast("Read[Any]", request)))
+        except StopIteration as stop:
+            result: R = stop.value
+            return result
 
     def execute(self, plan: Read[R]) -> R:
         """Execute a read; what it gives is of one moment.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from keepset.audit.ours.watched import Watched
 from keepset.delta import blob_refs
-from keepset.plan.rebuild import Blobs
+from keepset.plan.blobs import Blobs
 from keepset.plan.replay import History
-from keepset.plan.rows import HEADER, BlobRow
+from keepset.plan.rows import HEADER
 from keepset.plan.steps import split_changes
 
 
@@ -68,20 +69,23 @@ class LargeWeights:
     """What large values take; each counts where it is met first, since it is stored once.
 
     Args:
-        rows: The large values of a run.
-        blobs: The same, to tell what they are put together of.
+        store: Where they are.
+        blobs: Those of a run.
     """
 
-    def __init__(self, rows: Iterable[BlobRow], blobs: Blobs) -> None:
+    def __init__(self, store: Watched, blobs: Blobs) -> None:
         """None was met yet."""
-        self._left = {row.digest: len(row.data) for row in rows}
+        self._met: set[bytes] = set()
+        self._store = store
         self._blobs = blobs
 
     def met(self, digests: Collection[bytes]) -> int:
         """Give the bytes of those among some large values, and their parts, that are new."""
         if not digests:
             return 0
-        return sum(self._left.pop(one, 0) for one in self._blobs.with_parts(digests))
+        new = set(self._store.run(self._blobs.with_parts(digests))) - self._met
+        self._met |= new
+        return sum(self._blobs.weights[one] for one in new)
 
     def of(self, op: Any) -> int:
         """Give the same for those that a difference refers to."""

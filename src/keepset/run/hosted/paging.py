@@ -7,10 +7,9 @@ from typing import Any
 
 from keepset.codec import Codec
 from keepset.errors import NotFoundError
+from keepset.plan.blobs import Blobs
 from keepset.plan.bundled import link_of, writes_at
-from keepset.plan.pieces import read_large
 from keepset.plan.reads import Load, Loaded, ReadWrites
-from keepset.plan.rebuild import Blobs
 from keepset.plan.requests import Flow
 from keepset.plan.rows import LineRow, RunRow, StepRow, WriteRow
 from keepset.plan.spans import Span
@@ -68,9 +67,9 @@ def _states(
         if now is None or (now.incarnation, now.layout) != (run.incarnation, run.layout):
             return {}
         span = Span(loaded, seqs, codec)
-        refs = span.refs()
-        large = (yield from read_large(now.id, refs)) if refs else ()
-        states |= span.states(Blobs(large, codec, refs))
+        blobs = Blobs(now.id, codec)
+        yield from blobs.fetch(span.refs())
+        states |= span.states(blobs)
         seqs = seqs[: len(seqs) - len(span.seqs)]
     return states
 
