@@ -16,6 +16,7 @@ from keepset.plan.blobs import Blobs
 from keepset.plan.large import Large
 from keepset.plan.pieces import LONG, PIECE, Pieces, cut, pieces_of
 from keepset.plan.rows import BlobRow
+from keepset.plan.steps import frame
 from tests.plan.reading import Rows
 
 CODEC = Codec()
@@ -196,3 +197,29 @@ def test_what_is_long_and_no_text_is_stored_in_pieces_as_well() -> None:
     (ref,), rows = stored({"inside": value})
     assert len(rows) > 4
     assert read(rows, ref)[ref.digest] == {"inside": value}
+
+
+def test_a_long_text_that_an_earlier_release_has_stored_in_one_row_is_read() -> None:
+    text = hashlib.sha256(b"x").hexdigest() * (3 * PIECE // 64)
+    packed = CODEC.pack({"id": 1, "text": text})
+    whole, part = (hashlib.sha256(data).digest() for data in (packed, text.encode()))
+    at = packed.find(text.encode())
+    around = Pieces((packed[:at], (part, len(text)), packed[at + len(text) :]))
+    rows = [
+        BlobRow(whole, len(packed), around.data(compressed=True)),
+        BlobRow(part, len(text), frame(text.encode(), compressed=True)),
+    ]
+    ref = BlobRef(whole, len(packed))
+    assert read(rows, ref)[ref.digest] == {"id": 1, "text": text}
+    alone = BlobRow(ref.digest, len(packed), frame(packed, compressed=False))
+    assert read([alone], ref)[ref.digest] == {"id": 1, "text": text}
+
+
+def test_of_a_long_value_only_some_megabytes_are_asked_for_at_a_time() -> None:
+    data = b"".join(hashlib.sha256(b"%d" % n).digest() for n in range(PIECE // 2))
+    (ref,), found = stored(data)
+    rows = Rows(found)
+    blobs = Blobs(1, CODEC)
+    rows.answer(blobs.fetch({ref.digest: ref.size}))
+    assert blobs[ref.digest] == data
+    assert rows.most < len(data) / 2
