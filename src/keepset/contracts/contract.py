@@ -66,6 +66,11 @@ class Contract:
             raise problem.as_error(self.name)
         return MappingProxyType({f"{self.name}/{named.name}": named.cls for named in self._named})
 
+    @cached_property
+    def keeps_all(self) -> bool:
+        """Whether every field is stored."""
+        return all(one.rule.stored for one in self.fields.values())
+
     def values(self, state: object) -> dict[str, object]:
         """Take a state apart into the fields that it has.
 

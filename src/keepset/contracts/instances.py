@@ -40,6 +40,8 @@ def values_of(state_type: Any, fields: Mapping[str, Field], state: object) -> di
     """
     cls, kind = _record(state_type)
     if kind == "typeddict":
+        if type(state) is dict and [*state] == [*fields]:
+            return dict(zip(fields, state.values(), strict=True))
         if type(state) is not dict and not isinstance(state, Mapping):
             raise _wrong(cls, "a mapping", state)
         refuse_unknown(fields, state, cls.__qualname__)

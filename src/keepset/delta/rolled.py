@@ -160,7 +160,8 @@ class Rolled:
             return Rolled((*known, *_cut(new, self.count)), size)
         joined = b"".join((array_header(count - last.start), last.body, new.data[new.start :]))
         if len(joined) <= CHUNK:
-            return Rolled((*chunks[:-1], Chunk(last.start, count, joined)), size)
+            plain = last.plain and bytes_free(new.data)
+            return Rolled((*chunks[:-1], Chunk(last.start, count, joined, plain)), size)
         return Rolled((*chunks[:-1], *_cut(Frozen(joined), last.start)), size)
 
 
@@ -190,7 +191,7 @@ def _cut(new: Frozen, first: int) -> Iterable[Chunk]:
     """Cut items that stand in the list from `first` on."""
     items = new.items() if len(new.data) > CHUNK else None
     if items is None:
-        return (Chunk(first, first + new.count, new.data),)
+        return (Chunk(first, first + new.count, new.data, bytes_free(new.data)),)
     return _chunks(new, items, first)
 
 
@@ -201,8 +202,7 @@ def _chunks(new: Frozen, items: list[msgspec.Raw], first: int) -> Iterator[Chunk
         reached += len(memoryview(item))
         if reached - begin >= CHUNK or stop == new.count:
             data = b"".join((array_header(stop - start), view[begin:reached]))
-            plain = len(data) >= CHUNK and bytes_free(data)
-            yield Chunk(first + start, first + stop, data, plain)
+            yield Chunk(first + start, first + stop, data, bytes_free(data))
             begin, start = reached, stop
 
 

@@ -46,6 +46,8 @@ def project(contract: Contract, values: Mapping[str, Any], codec: Codec) -> dict
         values: The state's values, with `Extract`, `Drop` and `without` applied.
         codec: The codec of the contract.
     """
+    if contract.keeps_all:
+        return dict(values)
     stored: dict[str, Any] = {}
     for name, value in values.items():
         spec = contract.fields.get(name)  # a host's channel that the contract does not know is kept
