@@ -75,3 +75,25 @@ def test_old_steps_are_packed_and_the_newest_stays_out() -> None:
     assert recorded.packed == STEPS_PER_SEGMENT
     assert {row.field for row in recorded.segments} == {"", "log"}
     assert [step.row.seq for step in recorded.memory.tail] == [STEPS_PER_SEGMENT + 1]
+
+
+def test_a_short_text_that_did_not_change_is_known_again_and_one_that_did_is_noticed() -> None:
+    text = "a short text"
+    memory = LineMemory()
+    for _ in range(3):
+        memory = save({"text": text}, memory).memory
+    assert memory.fields["text"].held is text
+    for other in ("another text", b"a short text", None, "a short text ", 1):
+        recorded = save({"text": other}, memory)
+        assert recorded.step.changes
+        again = save({"text": other}, save({"text": other}, recorded.memory).memory)
+        assert not again.step.changes
+        assert save({"text": text}, again.memory).step.changes
+
+
+def test_a_long_text_is_not_kept_alive_by_what_a_writer_remembers() -> None:
+    text = "word " * 1000
+    memory = LineMemory()
+    for _ in range(3):
+        memory = save({"text": text}, memory).memory
+    assert memory.fields["text"].held is not text

@@ -31,6 +31,15 @@ Shown: TypeAlias = Frozen | Rolled | Flat
 Picture: TypeAlias = Shown | Hashed
 
 
+NOTHING_HELD = object()
+"""Stands for no value, since None is one."""
+
+HELD = 1024
+"""The most characters or bytes of a value that is held."""
+
+_IMMUTABLE = frozenset({str, bytes})
+
+
 class FieldMemory(NamedTuple):
     """One field as it was at the last save.
 
@@ -41,6 +50,8 @@ class FieldMemory(NamedTuple):
         base: Seq of the step that holds the field whole.
         last: Seq of the step that changed the field last.
         chain: Bytes of that whole value and of all differences since.
+        held: The value itself, where it is a short text or short bytes and was met unchanged: it
+            cannot change, and need not be packed to be known again.
     """
 
     raw: Picture | None
@@ -48,6 +59,7 @@ class FieldMemory(NamedTuple):
     base: int
     last: int
     chain: int
+    held: object = NOTHING_HELD
 
     def after(
         self, raw: Picture | None, stored: Shown, change: Change, seq: int, large: Large
@@ -77,6 +89,16 @@ class FieldMemory(NamedTuple):
         if raw is None or stored is None or raw.count != stored.count:
             return self
         return FieldMemory(raw, stored, self.base, self.last, self.chain)
+
+    def holding(self, value: Any) -> FieldMemory:
+        """The same memory with the value itself, where that is short and cannot change.
+
+        Args:
+            value: The value that the picture `raw` is of.
+        """
+        if type(value) in _IMMUTABLE and len(value) <= HELD:
+            return self._replace(held=value)
+        return self
 
     def flat(self, value: Any) -> FieldMemory:
         """The same memory with a picture by entries, where the value is a flat mapping.

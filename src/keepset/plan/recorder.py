@@ -67,6 +67,8 @@ class Recorder:
         if isinstance(value, Pictured):
             return self._pictured(spec, value, before)
         if before is not None and before.stored is not None and not self.memory.whole:
+            if before.held is value:
+                return before, None
             way = _WAYS.get(type(value))  # None where only whole pictures can tell
             quickly = way(self, spec, value, before) if way else None
             quickly = quickly or self._unchanged(value, before)
@@ -247,8 +249,9 @@ class Recorder:
             return (before, None) if self._shows(value, raw) else None
         if not isinstance(raw, Frozen) or not self.codec.packs_as(value, raw.data):
             return None
-        is_long = type(value) is list and raw.size >= CHUNK
-        return (before.rolled() if is_long else before), None
+        if type(value) is list and raw.size >= CHUNK:
+            return before.rolled(), None
+        return before.holding(value), None
 
     def _shows(self, value: Any, raw: Hashed) -> bool:
         """Tell whether a value is what it was, of which there is a picture by digest alone."""
