@@ -88,7 +88,7 @@ def save_at_once(plan: Save) -> tuple[Statement, Saved] | None:
         (
             *step_values(row.id, plan.step),
             row.id,
-            *(fence.run, fence.incarnation, fence.token, fence.layout),
+            *(fence.run, bytearray(fence.incarnation), fence.token, fence.layout),
             *(contract.name, contract.epoch, contract.shape),
             *(low, high, low | plan.head),
             *(low, high, plan.step.checkpoint),
@@ -225,7 +225,11 @@ def add_blobs(run: int, blobs: Sequence[BlobRow]) -> Steps[None]:
 
 
 def step_values(line: int, row: StepRow) -> tuple[Any, ...]:
-    """A step's columns, as `queries.ADD_STEP` takes them."""
+    """A step's columns, as `queries.ADD_STEP` takes them.
+
+    For `bytes` the driver looks for an adapter each time, and raises what says that there is none;
+    a bytearray is taken as it is.
+    """
     return (
         step_id(line, row.seq),
         row.checkpoint,
@@ -233,9 +237,9 @@ def step_values(line: int, row: StepRow) -> tuple[Any, ...]:
         row.name,
         row.status,
         row.at,
-        row.metadata,
-        row.changes,
-        row.digest,
+        bytearray(row.metadata),
+        bytearray(row.changes),
+        bytearray(row.digest),
     )
 
 
