@@ -174,3 +174,22 @@ def test_where_nothing_can_be_put_behind_the_log_saves_go_on(path: Path) -> None
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         scribe.save_many(30)
         assert len(backend.execute(ReadEverything(scribe.key)).lines[0].steps) == 36
+
+
+def counted() -> int:
+    """Bytes that Linux counts as written to a disk by this process."""
+    try:
+        lines = Path("/proc/self/io").read_text("ascii").splitlines()
+    except OSError:
+        pytest.skip("this system does not count bytes")
+    return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes:"))
+
+
+def test_room_is_written_once_and_not_with_each_commit_again(path: Path) -> None:
+    with closing(open_sqlite(path)) as backend:
+        scribe = Scribe(backend)
+        before = counted()
+        for _ in range(200):
+            scribe.save(step(scribe.seq + 1, changes=os.urandom(1200)))
+        backend.settings()
+        assert counted() - before < 5 * frames(log_of(path))

@@ -92,7 +92,7 @@ class Room:
         try:
             end = os.pread(handle, _PAGE, max(0, length - _PAGE))
             if os.fstat(handle).st_size == length and any(end):
-                os.pwrite(handle, bytes(room), length)
+                _fill(handle, length, length + room)
         finally:
             os.close(handle)
 
@@ -103,3 +103,14 @@ class Room:
             return os.stat(self._log).st_size  # noqa: PTH116 - half the time, after every save
         except OSError:
             return 0
+
+
+def _fill(handle: int, begin: int, end: int) -> None:
+    """Write zeros page by page.
+
+    In one piece Linux would keep them as one large piece in its cache, count all of it as written
+    with each commit that changes a part of it, and take longer over that.
+    """
+    for at in range(begin - begin % _PAGE, end, _PAGE):
+        first, last = max(begin, at), min(end, at + _PAGE)
+        os.pwrite(handle, bytes(last - first), first)
