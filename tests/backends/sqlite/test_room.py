@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from keepset.backends.outcome import Outcome
 from keepset.backends.sqlite import connecting, open_sqlite
 from keepset.backends.sqlite.room import MOST, Room
 from keepset.errors import StoreError
@@ -64,6 +65,29 @@ def test_most_commits_that_wait_for_the_disk_leave_the_log_as_long_as_it_was(pat
     longer = sum(after > before for before, after in pairwise(found))
     assert longer <= 20
     assert found[-1] - found[0] > 200 * 1200  # it is a log of as many saves nevertheless
+
+
+def test_saves_that_are_done_on_the_spot_have_room_as_well(path: Path) -> None:
+    with closing(open_sqlite(path)) as backend:
+        scribe, found = Scribe(backend).save_many(1), []
+        for seq in range(2, 202):
+            outcome = Outcome()
+            backend.settle(scribe.plan(step(seq, changes=os.urandom(1200))), outcome)
+            scribe.seq = scribe.head = seq
+            assert outcome.error is None
+            found.append(log_of(path).stat().st_size)
+    assert sum(after > before for before, after in pairwise(found)) <= 60
+
+
+def test_a_log_that_was_cut_gets_room_again(path: Path) -> None:
+    with closing(open_sqlite(path)) as backend:
+        scribe = Scribe(backend).save_many(40)
+        backend.settings()
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall() == [(0, 0, 0)]
+        scribe.save_many(2)
+        backend.settings()
+        assert log_of(path).stat().st_size - frames(log_of(path)) > 4096
 
 
 def test_a_store_that_does_not_wait_for_the_disk_has_no_room_in_its_log(path: Path) -> None:
