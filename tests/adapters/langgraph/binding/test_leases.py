@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, TypedDict
 
@@ -15,6 +15,7 @@ from langgraph.types import Command, interrupt
 
 import keepset as ks
 from keepset.adapters.langgraph import leases
+from keepset.adapters.langgraph.executing import Execution, auntil_end
 from keepset.errors import ConflictError
 from keepset.langgraph import KeepsetSaver
 from keepset.verdict.status import Resume
@@ -250,6 +251,23 @@ def test_a_stream_that_is_left_early_gives_way_to_the_next_call() -> None:
             return await graph.ainvoke({}, CONFIG)
 
         assert asyncio.run(leave())["paid"] == 1
+
+
+def test_a_stream_that_nobody_has_any_more_is_ending_before_the_loop_hears_of_it() -> None:
+    async def parts() -> AsyncIterator[int]:
+        yield 1
+
+    async def leave() -> list[bool]:
+        execution = Execution(resuming=False)
+        holding = execution.holding("thread", store.services)
+        stream: AsyncIterator[int] | None = auntil_end(parts(), execution)
+        assert stream is not None
+        assert await anext(stream) == 1
+        before, stream = holding.closing, None
+        return [before, holding.closing]
+
+    with ks.open("memory:") as store:
+        assert asyncio.run(leave()) == [False, True]
 
 
 def test_a_second_call_is_refused_at_once_where_nothing_says_that_the_first_one_ends(
