@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keepset.codec import Codec
-from keepset.errors import DecodeError, IntegrityError, NotFoundError
+from keepset.errors import DecodeError, IntegrityError, KeepsetError, NotFoundError
 from keepset.plan.blobs import Blobs
 from keepset.plan.bundled import each_write, link_of
 from keepset.plan.growing import Growth, declared_to_grow
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.large import moved
+from keepset.plan.meanwhile import went_meanwhile
 from keepset.plan.reads import Everything, ReadEverything
 from keepset.plan.replay import Replay
 from keepset.plan.requests import Flow
@@ -47,25 +48,47 @@ class Verified:
     problems: tuple[Problem, ...]
 
 
-def verify_run(key: RunKey, codec: Codec) -> Flow[Verified]:
-    """Check every digest of a run, rebuild every checkpoint, and hold fields to ``append_only``."""
-    try:
-        everything: Everything = yield ReadEverything(key)
-        replay = Replay(everything, codec)
-        growing = declared_to_grow(everything.run.contract.structure)
-        blobs = Blobs(everything.run.id, codec)
-        yield from blobs.fetch_all(replay.refs())
-        count = yield from _walk(replay, blobs, codec, growing)
-        yield from blobs.check(replay.refs())
-        yield from blobs.check(dict.fromkeys(replay.stored))
-        for _, _, write, _ in each_write(everything.writes):
-            if link_of(write) is None and not moved(write, codec):
-                codec.unpack(write.value)
-    except NotFoundError:  # deleted since it was listed
-        return Verified(0, 0, ())
-    except (IntegrityError, DecodeError) as error:
-        return Verified(1, 0, (Problem(key.run_id, error.code, error.message),))
-    return Verified(1, count, ())
+def verify_run(key: RunKey, mark: bytes, codec: Codec) -> Flow[Verified]:
+    """Check every digest of a run, rebuild every checkpoint, and hold fields to ``append_only``.
+
+    Args:
+        key: The run.
+        mark: The keyed hash that its tombstone would have.
+        codec: Unpacks its values.
+    """
+    while True:
+        try:
+            everything: Everything = yield ReadEverything(key)
+        except NotFoundError:  # deleted since it was listed
+            return Verified(0, 0, ())
+        except (IntegrityError, DecodeError) as error:
+            return _damaged(key, error)
+        try:
+            return Verified(1, (yield from _verified(everything, codec)), ())
+        except DecodeError as error:
+            return _damaged(key, error)
+        except IntegrityError as error:
+            if not (yield from went_meanwhile(error, key, mark, everything.run)):
+                return _damaged(key, error)
+
+
+def _damaged(key: RunKey, error: KeepsetError) -> Verified:
+    return Verified(1, 0, (Problem(key.run_id, error.code, error.message),))
+
+
+def _verified(everything: Everything, codec: Codec) -> Flow[int]:
+    """Give how many checkpoints were rebuilt."""
+    replay = Replay(everything, codec)
+    growing = declared_to_grow(everything.run.contract.structure)
+    blobs = Blobs(everything.run.id, codec)
+    yield from blobs.fetch_all(replay.refs())
+    count = yield from _walk(replay, blobs, codec, growing)
+    yield from blobs.check(replay.refs())
+    yield from blobs.check(dict.fromkeys(replay.stored))
+    for _, _, write, _ in each_write(everything.writes):
+        if link_of(write) is None and not moved(write, codec):
+            codec.unpack(write.value)
+    return count
 
 
 def _walk(replay: Replay, blobs: Blobs, codec: Codec, growing: frozenset[str]) -> Flow[int]:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from keepset.codec import Codec
-from keepset.errors import NotFoundError, UsageError
+from keepset.errors import IntegrityError, NotFoundError, UsageError
 from keepset.plan.blobs import Blobs
 from keepset.plan.chains import Chains, gather
 from keepset.plan.lines import parent_of
+from keepset.plan.meanwhile import went_meanwhile
 from keepset.plan.project import is_pin
 from keepset.plan.reads import FindRun, Found, Load, Loaded, ReadStanding
 from keepset.plan.rebuild import rebuild
@@ -75,9 +76,21 @@ class Reader:
             check: Looks at the run's row before anything is decoded.
             seq: The position; None for the newest checkpoint.
         """
-        loaded: Loaded = yield Load(self.key, self.mark, self.namespace, branch=branch, seq=seq)
-        if check and loaded.found.run:
-            check(loaded.found.run)
+        while True:
+            loaded: Loaded = yield Load(self.key, self.mark, self.namespace, branch=branch, seq=seq)
+            run = loaded.found.run
+            if check and run:
+                check(run)
+            try:
+                return (yield from self._rebuilt(loaded))
+            except IntegrityError as error:
+                known = run and (yield from went_meanwhile(error, self.key, self.mark, run))
+                if not known:
+                    raise
+
+    def _rebuilt(
+        self, loaded: Loaded
+    ) -> Generator[Request, Any, tuple[Loaded, Chains, dict[str, Any]]]:
         chains = gather(loaded, self.codec)
         run = loaded.found.run
         blobs = Blobs(run.id if run else 0, self.codec, chains.uses())

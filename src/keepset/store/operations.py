@@ -106,13 +106,14 @@ def verify(services: Services, run_id: str | None) -> Flow[Verified]:
         check_name("run id", run_id)
         yield from Reader(services, run_id, services.inspector).row()
         key = RunKey(services.tenant, run_id)
-        one: Verified = yield from verify_run(key, services.inspector)
+        one: Verified = yield from verify_run(key, services.mark(key), services.inspector)
         return one
     total = Verified(0, 0, ())
     after = ""
     while page := (yield ListRuns(services.tenant, after=after, limit=_PAGE)):
         for summary in page:
-            part = yield from verify_run(summary.run.key, services.inspector)
+            key = summary.run.key
+            part = yield from verify_run(key, services.mark(key), services.inspector)
             total = replace(
                 total,
                 runs=total.runs + part.runs,

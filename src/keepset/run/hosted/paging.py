@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keepset.codec import Codec
-from keepset.errors import NotFoundError
+from keepset.errors import IntegrityError, NotFoundError
 from keepset.plan.blobs import Blobs
 from keepset.plan.bundled import link_of, writes_at
+from keepset.plan.meanwhile import went_meanwhile
 from keepset.plan.reads import Load, Loaded, ReadWrites
 from keepset.plan.requests import Flow
 from keepset.plan.rows import LineRow, RunRow, StepRow, WriteRow
@@ -68,7 +69,12 @@ def _states(
             return {}
         span = Span(loaded, seqs, codec)
         blobs = Blobs(now.id, codec)
-        yield from blobs.fetch(span.refs())
+        try:
+            yield from blobs.fetch(span.refs())
+        except IntegrityError as error:
+            if (yield from went_meanwhile(error, known.key, known.mark, run)):
+                return {}
+            raise
         states |= span.states(blobs)
         seqs = seqs[: len(seqs) - len(span.seqs)]
     return states
