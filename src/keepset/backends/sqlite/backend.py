@@ -19,7 +19,7 @@ from keepset.backends.sqlite.failures import DAMAGED, READ_ONLY, failure
 from keepset.backends.sqlite.files import file_sizes, locate
 from keepset.backends.sqlite.forks import GATE, watch
 from keepset.backends.sqlite.operations import ERASING, operation
-from keepset.backends.sqlite.operations.at_once import at_once
+from keepset.backends.sqlite.operations.at_once import AtOnce, at_once
 from keepset.backends.sqlite.reading import Readers
 from keepset.backends.sqlite.settings import read_settings
 from keepset.backends.sqlite.statements import interpret
@@ -92,7 +92,7 @@ class SQLiteBackend:
         Raises:
             KeepsetError: What the plan, or SQLite, raises.
         """
-        work = partial(_run, plan)
+        work = partial(_run, plan, at_once(plan))
         if self._in_caller(plan):
             return self._measured(plan, self._readers.read(work))
         self._require_writer()
@@ -111,7 +111,7 @@ class SQLiteBackend:
             outcome.value = usual.result
             outcome.settled = True
             return
-        self._writer.settle(partial(_run, plan), outcome, erases=isinstance(plan, ERASING))
+        self._writer.settle(partial(_run, plan, usual), outcome, erases=isinstance(plan, ERASING))
 
     async def aexecute(self, plan: Plan[R]) -> R:
         """Execute a plan without blocking the event loop.
@@ -121,7 +121,7 @@ class SQLiteBackend:
         Raises:
             KeepsetError: What the plan, or SQLite, raises.
         """
-        work = partial(_run, plan)
+        work = partial(_run, plan, at_once(plan))
         if self._in_caller(plan):
             return self._measured(plan, await asyncio.to_thread(self._readers.read, work))
         self._require_writer()
@@ -195,8 +195,8 @@ class SQLiteBackend:
         self._writer.after_fork()
 
 
-def _run(plan: Plan[R], connection: sqlite3.Connection) -> R:
-    usual = at_once(plan)
+def _run(plan: Plan[R], usual: AtOnce | None, connection: sqlite3.Connection) -> R:
+    """Execute a plan, by one statement if that does what is usual."""
     if usual:
         sql, parameters, _ = usual.statement
         if connection.execute(sql, parameters).rowcount == usual.rows:
