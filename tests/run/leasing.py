@@ -21,7 +21,8 @@ def say(word: str) -> None:
 
 
 def work(url: str, name: str, lease: str = "30") -> None:
-    store = ks.open(url, lease=float(lease))
+    # Under ``full`` a writer makes room in its log after a save, and could be stopped in that.
+    store = ks.open(url, lease=float(lease), durability="normal")
     OPEN.append(store)
     run = store.run(Chat, name)
     count = run.state["count"] if run.state else 0

@@ -9,10 +9,10 @@ import sqlite3
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
-from keepset.backends.sqlite import SQLiteBackend, open_memory, open_sqlite
+from keepset.backends.sqlite import SQLiteBackend, erasing, open_memory, open_sqlite, shrinking
 from keepset.errors import ConflictError
 from keepset.plan.reads import ReadEverything
 from keepset.testing.contract.base import Scribe, headers, segment
@@ -224,10 +224,31 @@ def fork_and_close(path: str, _run: str) -> None:
     say("status", os.waitpid(child, 0)[1])
 
 
+def fork_while_it_shrinks(path: str, _run: str) -> None:
+    """Close a store that has pages to give back, one at a time, and fork after the first."""
+    shrinking.AT_ONCE = 1  # type: ignore[misc]  # a part is one page here
+    give_back, more = erasing.Erasure.give_back, []
+
+    def with_a_fork(self: erasing.Erasure, connection: sqlite3.Connection) -> bool:
+        more.append(give_back(self, connection))
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        os.waitpid(child, 0)
+        return more[-1]
+
+    backend = open_sqlite(path, durability="normal")
+    with closing(sqlite3.connect(path, isolation_level=None)) as another:
+        another.execute("DELETE FROM step WHERE id % 2")
+    erasing.Erasure.give_back = with_a_fork  # type: ignore[method-assign]  # and a fork comes
+    backend.close()
+    say(*more)
+
+
 if __name__ == "__main__":
     tasks = (
         *(save_until_killed, save_for, save_through_interrupts, race, open_at_once),
-        *(exit_at_once, fork, fork_and_close, view_after_fork),
+        *(exit_at_once, fork, fork_and_close, fork_while_it_shrinks, view_after_fork),
     )
     named = {task.__name__: task for task in tasks}
     named[sys.argv[1]](sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else Path(sys.argv[2]).name)

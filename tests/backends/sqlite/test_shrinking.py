@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +23,7 @@ from tests.backends.sqlite.disks import small_disk
 
 PLANTED = b"<planted in the run>"
 SEEDS = range(12)
+CHILDREN = Path(__file__).with_name("children.py")
 
 
 @pytest.fixture
@@ -199,29 +202,13 @@ def test_a_file_that_another_store_made_smaller_takes_saves(
             assert path.stat().st_size < full
 
 
-def test_a_fork_while_free_pages_are_given_back_ends_that(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shrinking, "AT_ONCE", 1)
-    give_back = erasing.Erasure.give_back
-    more = []
-
-    def with_a_fork(self: erasing.Erasure, connection: sqlite3.Connection) -> bool:
-        more.append(give_back(self, connection))
-        child = os.fork()
-        if not child:
-            os._exit(0)
-        os.waitpid(child, 0)
-        return more[-1]
-
+def test_a_fork_while_free_pages_are_given_back_ends_that(path: Path) -> None:
     backend = open_sqlite(path, durability="normal")
     scribe = grown(backend, 6)[0]
-    with closing(sqlite3.connect(path, isolation_level=None)) as another:
-        another.execute("DELETE FROM step WHERE id % 2")
-    with monkeypatch.context() as patched:
-        patched.setattr(erasing.Erasure, "give_back", with_a_fork)
-        backend.close()
-    assert more == [True]
+    backend.close()
+    command = [sys.executable, str(CHILDREN), "fork_while_it_shrinks", str(path)]
+    child = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (child.stdout.split(), child.stderr) == (["True"], "")
     assert sound(path)
     with closing(open_sqlite(path)) as again:
         assert Scribe(again, scribe.key.run_id).find()
