@@ -6,12 +6,14 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 
 import keepset as ks
 from keepset.audit.ours.opener import OurOpener, is_ours
+from keepset.errors import NotFoundError
+from keepset.plan import blobs
 from keepset.readers.ports import Foreign, Item
 from tests.audit import naive, ours
 from tests.cli.terminal import say, start
@@ -258,3 +260,25 @@ def test_a_reading_of_one_tenant_does_not_go_on_as_that_of_another(tmp_path: Pat
     assert (
         say("audit", path, "--resume", part, "--limit-time", "9", "--tenant", "default").code == 0
     )
+
+
+class Drafts(TypedDict, total=False):
+    draft: str
+
+
+def test_a_run_that_is_pruned_while_it_is_audited_is_not_said_to_be_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blobs, "ROOM", 0)  # as where there is more than is kept at once
+    path = tmp_path / "runs.db"
+    with ks.open(path) as store:
+        run = store.run(Drafts, "r")
+        for text in ("first ", "second ", "third "):
+            run.save("step", {"draft": text * 20_000})
+        with OurOpener().open(str(path)) as reader:
+            given = iter(reader.items("r"))
+            next(given)
+            store.prune("r", keep_latest=1)
+            with pytest.raises(NotFoundError) as caught:
+                list(given)
+    assert caught.value.code == "run.rewritten"

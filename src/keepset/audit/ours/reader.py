@@ -11,6 +11,8 @@ from keepset.audit.ours.items import RunItems
 from keepset.audit.ours.watched import Watched
 from keepset.audit.survey import OURS
 from keepset.codec import GLOBAL, Codec
+from keepset.errors import IntegrityError, NotFoundError
+from keepset.plan.meanwhile import went_meanwhile
 from keepset.plan.reads import ListRuns, ReadEverything
 from keepset.plan.rows import RunKey, RunSummary
 from keepset.readers.databases.pages import asked, count
@@ -32,6 +34,8 @@ _WEIGHT: Final = (
     " + coalesce((select sum(length(data) + length(digest)) from blob where run = ?1), 0)"
 )
 _STRUCTURES: Final = "select structure from contract order by id"
+_NO_MARK: Final = b""
+"""Nobody asks here how often a run was deleted, and only the store's key could tell."""
 _UNVERSIONED: Final = "select distinct name from contract where epoch = 0 order by name"
 
 
@@ -123,16 +127,31 @@ class OurReader:
         return RunKey(unquote(tenant), unquote(run_id))
 
     def items(self, run: str) -> Iterator[Item]:
-        """Give what each step of a run has brought in; all of it is of one moment.
+        """Give what each step of a run has brought in; its rows are of one moment.
 
         Raises:
-            NotFoundError: ``run.not-found``: it was deleted since.
+            NotFoundError: ``run.not-found``: it was deleted since; ``run.rewritten``: large values
+                of it went while it was read.
             IntegrityError: A row is damaged.
             DecodeError: A value cannot be read.
         """
-        everything = self._store.execute(ReadEverything(self._key(run)))
-        yield from RunItems(run, everything, self._store, self._codec).items()
+        key = self._key(run)
+        everything = self._store.execute(ReadEverything(key))
+        try:
+            yield from RunItems(run, everything, self._store, self._codec).items()
+        except IntegrityError as error:
+            if self._store.run(went_meanwhile(error, key, _NO_MARK, everything.run)):
+                raise _rewritten(run) from error
+            raise
 
     def orphans(self) -> Mapping[str, int]:
         """Nothing: every row of ours has a run, which the database itself holds it to."""
         return {}
+
+
+def _rewritten(run: str) -> NotFoundError:
+    return NotFoundError(
+        f"run {run} was pruned or deleted while it was read",
+        code="run.rewritten",
+        hint="Nothing is damaged: audit the store once more.",
+    )
