@@ -212,6 +212,25 @@ def test_what_a_writer_that_was_killed_has_left_is_removed_by_the_next(tmp_path:
     assert _names(tmp_path) == [other.name, "report"]
 
 
+@pytest.mark.parametrize("step", ["open", "fsync", "link"])
+def test_an_interrupt_at_any_step_leaves_nothing_beside_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    taken = getattr(os, step)
+
+    def interrupted(*given: object, **named: object) -> object:
+        result = taken(*given, **named)
+        if any(name.suffix == ".part" for name in tmp_path.iterdir()):
+            signal.raise_signal(signal.SIGINT)
+        return result
+
+    monkeypatch.setattr(os, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Wanted(tmp_path / "a").write("all of it")
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir() if path.name != "a"] == []
+
+
 def test_two_things_are_not_written_to_one_file(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "report")
     with pytest.raises(KeepsetError) as refused:

@@ -121,14 +121,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         # A terminal of another encoding is shown an escape in place of what it does not have.
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
-    for number in ENDING:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end)
     try:
+        for number in ENDING:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _end)
         code = run(given)
     except Ended as ended:
-        signal.raise_signal(ended.number)  # as if nobody had listened
-        raise
+        code = -ended.number
+    # Only now nothing holds what was interrupted as it began, so that all of it has been closed.
+    if code < 0:
+        signal.raise_signal(-code)  # as if nobody had listened
     sys.exit(code)
 
 

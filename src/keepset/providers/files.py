@@ -88,17 +88,13 @@ class Wanted:
                     yield file
                 return
             place = self.path.resolve()  # a link stays one
-            part, handle = _begun(place, _PRIVATE if self.is_private else _USUAL)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    yield file
-                    file.flush()
-                    if before is not None and not self.is_private:
-                        _as_before(file, before)
-                    os.fsync(file.fileno())
-                    self._land(part, place, before)
-            finally:
-                part.unlink(missing_ok=True)
+            with _beside(place, _PRIVATE if self.is_private else _USUAL) as (part, file):
+                yield file
+                file.flush()
+                if before is not None and not self.is_private:
+                    _as_before(file, before)
+                os.fsync(file.fileno())
+                self._land(part, place, before)
         except OSError as error:
             raise self._refused(error) from error
 
@@ -204,17 +200,30 @@ def _require_right(path: Path, rights: int) -> None:
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def _begun(place: Path, mode: int) -> tuple[Path, int]:
-    """Make the file beside, locked; those that nobody writes to any more are removed."""
+@contextmanager
+def _beside(place: Path, mode: int) -> Iterator[tuple[Path, BinaryIO]]:
+    """Make the file beside, locked, and remove it in the end, also when a signal ends the process.
+
+    Those that nobody writes to any more are removed before.
+    """
     _clear(place)
-    while True:
+    is_ours = False
+    while not is_ours:
+        # Known before the file is there: a handler of a signal may raise between any two calls.
         part = place.with_name(f"{_label(place)}{secrets.token_hex(8)}.{_PART}")
-        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode)
-        with suppress(OSError):  # where there are no locks nobody takes it for left behind
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        if part.exists():  # else another one has taken it for left behind, before it was locked
-            return part, handle
-        os.close(handle)
+        try:
+            handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode)
+            with os.fdopen(handle, "wb") as file:
+                with suppress(OSError):  # where there are no locks nobody takes it for left behind
+                    fcntl.flock(handle, fcntl.LOCK_EX)
+                is_ours = part.exists()  # else another one has removed it before it was locked
+                if is_ours:
+                    yield part, file
+        finally:
+            try:  # noqa: SIM105 - a function of Python's own may be interrupted as it begins
+                os.unlink(part)  # noqa: PTH108 - so may `Path.unlink`
+            except FileNotFoundError:
+                pass
 
 
 def _label(place: Path) -> str:
