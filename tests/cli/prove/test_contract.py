@@ -65,6 +65,24 @@ def test_without_apply_it_is_shown_and_the_module_stays(module: Path, tmp_path: 
     assert module.read_text() == MODULE
 
 
+def test_a_class_that_cannot_be_edited_is_told_before_anything_is_run(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    body = MODULE.replace("    return", f'    open({str(ran)!r}, "w").close()\n    return')
+    (tmp_path / "summing.py").write_text(f"exec({body!r})\n")
+    refused = start(*WORDS, "--write-contract", folder=tmp_path)
+    assert (refused.code, "[source.no-class]" in refused.err) == (2, True)
+    assert not ran.exists()
+
+
+def test_a_page_is_not_written_over_the_module_that_is_changed(
+    module: Path, tmp_path: Path
+) -> None:
+    words = ("--write-contract", "--apply", "--html", module, "--replace")
+    refused = start(*WORDS, *words, folder=tmp_path)
+    assert (refused.code, "[file.twice]" in refused.err) == (2, True)
+    assert module.read_text() == MODULE
+
+
 def test_written_out_to_a_file_that_is_there_it_has_to_be_said(
     module: Path, tmp_path: Path
 ) -> None:

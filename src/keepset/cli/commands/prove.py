@@ -14,7 +14,7 @@ from keepset.cli.aside import printing_aside
 from keepset.cli.counts import counted
 from keepset.cli.options import REPLACE
 from keepset.cli.page import is_page
-from keepset.cli.prove.contract import IN_PLACE, write_contract
+from keepset.cli.prove.contract import IN_PLACE, module_of, write_contract
 from keepset.cli.prove.given import given_by, named
 from keepset.cli.prove.junit import is_junit, junit
 from keepset.cli.prove.page import page
@@ -127,6 +127,10 @@ def command(**given: Any) -> int:
     )
     options = _options(given)
     with printing_aside(), prover(recipe, options) as proving, showing() as progress:
+        if given["contract"] == IN_PLACE:
+            files["module"] = module_of(proving.experiment.target)
+            if given["apply"]:
+                require_all(files.values())
         looked = proving.look(progress.told)
         if not given["dry_run"]:
             output.note(_plan(looked, options))
@@ -137,9 +141,9 @@ def command(**given: Any) -> int:
         return _planned(looked, options, as_json=given["as_json"])
     code = _report(proof, given, files)
     if given["contract"] is not None:
-        place = files.get("contract")
-        inputs = experiment.script.inputs
-        write_contract(proof, experiment.target, inputs, place, apply=given["apply"])
+        file = files.get("contract")
+        place, apply = (file, None) if file else (files["module"], given["apply"])
+        write_contract(proof, experiment.target, experiment.script.inputs, place, apply=apply)
     return code
 
 

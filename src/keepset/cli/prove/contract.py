@@ -26,8 +26,28 @@ IN_PLACE = "in place"
 """Stands for the class's own module."""
 
 
+def module_of(target: Target) -> Wanted:
+    """Give the module that declares the state, before anything is run for the sake of writing it.
+
+    Raises:
+        UsageError: ``source.…``: the class stands in no file, or cannot be found in it.
+    """
+    cls = _class(target)
+    module = sys.modules.get(cls.__module__)
+    file = inspect.getsourcefile(module) if module is not None else None
+    if file is None or not Path(file).is_file():
+        raise UsageError(
+            f"the module of {cls.__qualname__} has no file",
+            code="source.no-class",
+            hint="Write the contract to a new file: --write-contract state.py",
+        )
+    wanted = Wanted(Path(file), replaces=True)
+    written(_source(wanted), cls.__qualname__, {})
+    return wanted
+
+
 def write_contract(
-    proof: Proof, target: Target, inputs: Sequence[Any], place: Wanted | None, *, apply: bool
+    proof: Proof, target: Target, inputs: Sequence[Any], place: Wanted, *, apply: bool | None
 ) -> None:
     """Write the recommended rules, or show what would be written.
 
@@ -35,8 +55,8 @@ def write_contract(
         proof: What was measured.
         target: What was proven.
         inputs: What a run begins with.
-        place: The file that the class is written out to; None for its own module.
-        apply: Whether the class's own module is changed; a file is written at once.
+        place: The file that the class is written out to, or its own module.
+        apply: Whether the class's own module is changed; None for a file, which is always written.
 
     Raises:
         UsageError: ``source.…`` for what cannot be edited or written; and see `Wanted.writing`.
@@ -49,21 +69,20 @@ def write_contract(
         output.note("no contract is written: some of it could not be measured")
     elif not wanted:
         output.note("the contract is what the proof recommends: there is nothing to write")
-    elif place is not None:
+    elif apply is None:
         place.write(written_out(target.contract, wanted))
         output.note(f"{place.path}: written, with {_otherwise(wanted)}")
     else:
-        _in_place(target, wanted, apply=apply)
+        _in_place(place, _class(target), wanted, apply=apply)
 
 
-def _in_place(target: Target, wanted: Mapping[str, Recommendation], *, apply: bool) -> None:
-    state = target.contract.state
-    cls = getattr(state, "__origin__", state)
-    path = _module_of(cls)
-    before = path.read_bytes().decode("utf-8")
+def _in_place(
+    module: Wanted, cls: type, wanted: Mapping[str, Recommendation], *, apply: bool
+) -> None:
+    path, before = module.path, _source(module)
     after = written(before, cls.__qualname__, wanted)
     if apply:
-        Wanted(path, replaces=True).write(after)
+        module.write(after)
         output.note(f"{path}: {_otherwise(wanted)}")
         return
     lines = difflib.unified_diff(
@@ -78,14 +97,11 @@ def _otherwise(wanted: Mapping[str, Recommendation]) -> str:
     return f"{counted(len(wanted), 'field')} declared otherwise"
 
 
-def _module_of(cls: Any) -> Path:
-    """Give the file that declares a class."""
-    module = sys.modules.get(cls.__module__)
-    file = inspect.getsourcefile(module) if module is not None else None
-    if file is None or not Path(file).is_file():
-        raise UsageError(
-            f"the module of {cls.__qualname__} has no file",
-            code="source.no-class",
-            hint="Write the contract to a new file: --write-contract state.py",
-        )
-    return Path(file)
+def _class(target: Target) -> type:
+    state = target.contract.state
+    cls: type = getattr(state, "__origin__", state)
+    return cls
+
+
+def _source(module: Wanted) -> str:
+    return module.path.read_bytes().decode("utf-8")
