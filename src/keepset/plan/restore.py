@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from keepset.codec import Codec
+from keepset.codec import Codec, Withheld
 from keepset.contracts import (
     Contract,
     Refetch,
     Reopen,
+    Rule,
     Scratch,
     Secret,
     restore_order,
@@ -20,6 +21,30 @@ from keepset.plan.requests import Call, Flow
 from keepset.scan.responses import members
 
 _ID_NAMES = ("doc_id", "document_id", "id", "key")
+
+
+def as_ruled(contract: Contract, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what a rule restores by now, though it was stored under an earlier one.
+
+    What a `Refetch` has no ids for stays: nothing else would give it again.
+
+    Args:
+        contract: The contract as it is by now.
+        values: What is stored, by field, or by a host's channel.
+    """
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in contract.fields or _stays(contract.fields[name].rule, value, values)
+    }
+
+
+def _stays(rule: Rule, value: Any, values: Mapping[str, Any]) -> bool:
+    if rule.stored:
+        return True
+    if not isinstance(rule, Refetch) or isinstance(value, Withheld):
+        return False
+    return not all(used in values for used in rule.using)
 
 
 def restore(

@@ -21,7 +21,7 @@ from keepset.plan.rebuild import branch_off, header_at, remember
 from keepset.plan.record import Header, Recorded, record, record_nothing
 from keepset.plan.recorder import Recorder
 from keepset.plan.requests import Fence, Flow, Request, Seen
-from keepset.plan.restore import restore
+from keepset.plan.restore import as_ruled, restore
 from keepset.plan.rows import LineRow, RunRow
 from keepset.plan.shapes import require_contract
 from keepset.plan.writes import Claim, Fork, Save, Saved
@@ -132,19 +132,10 @@ class RunCore:
         header = header_at(loaded)
         self._claim = seen_in(loaded)
         self.holding.saw(loaded.found.run.lease if loaded.found.run else None)
-        self._stored = self._by_rule(values) if header else None
+        self._stored = as_ruled(self.contract, values) if header else None
         self.last_step = header.name if header else ""
         self.last_status = header.status if header else ""
         self.branch = loaded.line.branch if loaded.line else None
-
-    def _by_rule(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Leave out what a rule restores by now, though it was stored under an earlier one."""
-        fields = self.contract.fields
-        return {
-            name: value
-            for name, value in values.items()
-            if name not in fields or fields[name].rule.stored
-        }
 
     def _go_on(self, loaded: Loaded, memory: LineMemory) -> None:
         """Learn how the rows lie now; the checkpoint that this run knows must be the newest."""

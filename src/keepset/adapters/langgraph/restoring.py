@@ -23,7 +23,8 @@ from keepset.codec.markers import NOT_STORED
 from keepset.contracts import MISSING, Contract, Drop, Refetch
 from keepset.plan.pictured import shown
 from keepset.plan.requests import Flow
-from keepset.plan.restore import restore
+from keepset.plan.restore import as_ruled, restore
+from keepset.run.pending import PendingWrite
 
 START: Final = "__start__"
 TASKS: Final = "__pregel_tasks"
@@ -101,6 +102,37 @@ def _marked(contract: Contract, given: Any, path: tuple[str | int, ...]) -> Any:
     if not isinstance(given, dict):
         return changed(given, marked)
     return {key: value for key, value in given.items() if key not in hidden} | marked
+
+
+def channels_as_ruled(contract: Contract, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a checkpoint's channels as they would have been stored by the rules of today."""
+    kept = as_ruled(contract, values)
+    for channel in WHOLE & kept.keys():
+        kept[channel] = left_out(contract, channel, kept[channel])
+    return kept
+
+
+def writes_as_ruled(contract: Contract, writes: Sequence[PendingWrite]) -> list[PendingWrite]:
+    """Give pending writes as they would have been stored by the rules of today.
+
+    What was written to a `Refetch` stays if it is there: no ids stand beside it.
+    """
+    kept = [write for write in writes if _replays(contract, write)]
+    if len(kept) == len(writes):
+        return kept
+    left = {write.task for write in kept}
+    for write in writes:
+        if write.task not in left:
+            left.add(write.task)
+            kept.append(replace(write, channel=_NO_WRITES, value=None))
+    return kept
+
+
+def _replays(contract: Contract, write: PendingWrite) -> bool:
+    if write.channel not in contract.fields:
+        return True
+    rule = contract.fields[write.channel].rule
+    return rule.stored or (isinstance(rule, Refetch) and not isinstance(write.value, Withheld))
 
 
 def restored(

@@ -12,7 +12,13 @@ from typing import Any
 from keepset.adapters.langgraph.address import RUNTIME, Address
 from keepset.adapters.langgraph.checkpoints import OWN
 from keepset.adapters.langgraph.continuing import without_tasks
-from keepset.adapters.langgraph.restoring import TASKS, refilled, restored
+from keepset.adapters.langgraph.restoring import (
+    TASKS,
+    channels_as_ruled,
+    refilled,
+    restored,
+    writes_as_ruled,
+)
 from keepset.contracts import Contract
 from keepset.plan.requests import Flow
 from keepset.run.hosted import Stored, Surface
@@ -98,16 +104,16 @@ def _restored(
     contract: Contract, stored: Stored, surface: Surface
 ) -> Flow[tuple[Stored, tuple[str, ...]]]:
     codec, resolve = surface.guard.codec, surface.entering.resolve
-    values = {name: value for name, value in stored.values.items() if not name.startswith(OWN)}
+    own = {name: value for name, value in stored.values.items() if name.startswith(OWN)}
+    values = channels_as_ruled(contract, {n: v for n, v in stored.values.items() if n not in own})
     changed = yield from restored(contract, values, codec, resolve)
     for name in changed:
         _log.warning("the content of %s is not what was there when the run was saved", name)
     writes = []
-    for write in stored.writes:
+    for write in writes_as_ruled(contract, stored.writes):
         if write.channel == TASKS:
             packet = yield from refilled(contract, write.value, values, codec, resolve)
             writes.append(replace(write, value=packet))
         else:
             writes.append(write)
-    own = {name: value for name, value in stored.values.items() if name.startswith(OWN)}
     return replace(stored, values={**values, **own}, writes=writes), changed
