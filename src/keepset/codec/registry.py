@@ -77,11 +77,13 @@ class TypeRegistry:
     def with_classes(self, types: Mapping[str, type]) -> TypeRegistry:
         """Give a registry that knows the classes of a contract, by ``<contract>/<qualname>``.
 
-        What was stored under the qualified name alone, before the contract was known, is read too.
+        What was stored under the qualified name alone, before the contract was known, is read too,
+        and what was stored while the contract had another name.
         """
         layer = self.with_types(types)
         for entry in layer._by_name.values():  # noqa: SLF001 - a registry like this one
-            layer._meant[entry.cls.__qualname__] = entry  # noqa: SLF001 - the same
+            bare = entry.cls.__qualname__
+            layer._meant |= {bare: entry, f"{_ANY}{bare}": entry}  # noqa: SLF001 - the same
         return layer
 
     def of_any_contract(self, cls: type) -> None:

@@ -11,8 +11,10 @@ from langchain.agents.structured_output import ToolStrategy
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, StateGraph
+from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
+import keepset as ks
 from keepset.errors import DecodeError, PolicyError
 from keepset.langgraph import KeepsetSaver
 from tests.contracts.making import state
@@ -111,3 +113,23 @@ def test_a_class_that_is_named_as_it_is_stored_is_read_by_a_saver_alone(tmp_path
     with KeepsetSaver(url, types={"State/Weather": Weather}) as saver:
         found = next(saver.list(None))
     assert found.checkpoint["channel_values"]["x"] == Weather(city="Bonn")
+
+
+@pytest.mark.parametrize("before", ["State", "tickets"])
+def test_a_state_that_gets_another_name_reads_what_it_held(before: str) -> None:
+    earlier, later = state(x=Weather), state(x=Weather)
+    if before != "State":
+        earlier = ks.contract(name=before)(earlier)
+    later = ks.contract(name="support")(later)
+    with KeepsetSaver("memory:") as saver:
+        for known in (earlier, later):
+            builder: Any = StateGraph(known)
+            builder.add_node("a", lambda _: {"x": Weather(city="Bonn")})
+            builder.add_node("b", lambda given: {"x": interrupt("?") or given["x"]})
+            builder.add_edge(START, "a")
+            builder.add_edge("a", "b")
+            graph = saver.bind(builder.compile())
+            if known is earlier:
+                graph.invoke({}, CONFIG)
+        assert graph.checkpointer.can_resume(CONFIG).verdict == ks.Resume.AS_IS
+        assert graph.invoke(Command(resume=""), CONFIG) == {"x": Weather(city="Bonn")}
