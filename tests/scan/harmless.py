@@ -119,6 +119,8 @@ def _references(m: Maker, pick: Pick) -> Named:
     name = pick(["OPENAI", "ANTHROPIC", "STRIPE", "DB"])
     yield "api_key", f"env:{name}_API_KEY_{m.random.randint(1, 99)}"
     yield "api_key", f"{name}_API_KEY"
+    yield "api_key", f"state.accounts[{m.random.randint(1, 9)}].api_key"
+    yield "api_key", f"{m.random.randint(1, 99):032}.{m.random.random():016}"
     yield "password", f"vault://kv/{name.lower()}/password2"
     yield "password", f"${{{name}_PASSWORD}}"
     yield "client_secret", "{{ secrets.client_secret_2 }}"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keepset.scan import SECRET_KINDS, Finding, KnownValues, Scanner, substitutes
-from tests.scan.credentials import CARRIED, KINDS, NAMED, Maker
+from tests.scan.credentials import ALNUM, CARRIED, KINDS, NAMED, Maker
 from tests.scan.harmless import harmless
 
 SEEDS = range(5)
@@ -135,8 +135,19 @@ def test_two_thousand_harmless_values_raise_at_most_two_alarms(scanner: Scanner)
 
 
 def test_a_reference_to_a_secret_is_no_secret(scanner: Scanner) -> None:
-    for reference in ("env:OPENAI_API_KEY", "vault://kv/a#key1", "${API_KEY}", "{{ api_key1 }}"):
+    for reference in (
+        "env:OPENAI_API_KEY",
+        "vault://kv/a#key1",
+        "${API_KEY}",
+        "{{ api_key1 }}",
+        "__start__.inputs[3].api_key",
+    ):
         assert not look(scanner, {"api_key": reference})
+
+
+def test_a_secret_that_ends_as_the_path_of_one_is_a_secret(scanner: Scanner) -> None:
+    for seed in SEEDS:
+        assert look(scanner, {"api_key": f"k{Maker(seed).of(ALNUM, 24)}.token"})
 
 
 def test_letters_that_change_their_length_in_lower_case_do_not_move_what_is_masked(

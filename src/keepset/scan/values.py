@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from keepset.scan.names import Promise
+from keepset.scan.names import Promise, credential
 
 _LONGEST: Final = 16_384
 _FEWEST_SYMBOLS: Final = 5
@@ -35,6 +35,7 @@ _REFERENCE: Final = re.compile(
     rf"|(?:~|\.{{1,2}})?/(?:{_FOLDERS})/[\w.@/ -]*|[A-Za-z]:\\[\w.@\\ -]+",
     re.DOTALL | re.ASCII,
 )
+_PATH: Final = re.compile(r"[A-Za-z_]\w*(?:\[\w+\])*(?:\.\w+(?:\[\w+\])*)+", re.ASCII)
 _PLACEHOLDER: Final = re.compile(
     r"\*{3}|\.{3}|\u2026|\u2022{2}|x{4}|X{4}|_{4}|^%s$"
     r"|(?i:your|example|placeholder|change_?-?me|redacted|withheld|masked|hidden|dummy"
@@ -57,8 +58,14 @@ _CONNECTS: Final = ("password=", "pwd=", "accountkey=", "sharedaccesskey=", "tok
 
 
 def reference(text: str) -> bool:
-    """Tell whether a text only refers to a secret: ``env:NAME``, ``${NAME}``, ``vault://…``."""
-    return _REFERENCE.fullmatch(text) is not None
+    """Tell whether a text only refers to a secret: ``env:NAME``, ``${NAME}``, ``vault://…``.
+
+    So does the path of a field that would hold one, such as ``settings.api_key``.
+    """
+    if _REFERENCE.fullmatch(text) is not None:
+        return True
+    is_path = bool(credential(text)) and _PATH.fullmatch(text) is not None
+    return is_path and not looks_random(text)
 
 
 def placeholder(text: str) -> bool:
@@ -114,7 +121,7 @@ def plausible(promise: Promise, text: str) -> bool:
 
 
 def _enough(promise: Promise, value: str) -> bool:
-    if value.isdigit():
+    if value.replace(".", "").isdigit():  # a number, or a version as of LangGraph's channels
         return False
     if any(map(str.isdigit, value)) or _mixed(value):
         return True
