@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from ipaddress import ip_address
 
@@ -25,6 +26,14 @@ settings.load_profile(PROFILE)
 # An operator's switches, set in the shell that runs the tests, must not decide what they find.
 for _name in [name for name in os.environ if name.startswith("KEEPSET_")]:
     del os.environ[_name]
+
+# Nor does it matter which signals that shell ignores, as it does with a job in its background: what
+# is ignored here would be ignored by all processes that tests start, which are to be ended by it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+for _number in (signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
 
 
 def _stay_at_home(event: str, arguments: tuple[object, ...]) -> None:
