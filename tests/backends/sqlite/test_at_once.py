@@ -21,6 +21,7 @@ from keepset.plan.reads import ReadEverything
 from keepset.plan.requests import Seen
 from keepset.plan.writes import Claim, Delete, Save
 from keepset.testing.contract.base import Scribe, mark, step
+from tests.backends.sqlite.resting import rest
 
 
 class Counter(TypedDict):
@@ -52,7 +53,7 @@ def _without_the_thread(backend: SQLiteBackend, monkeypatch: pytest.MonkeyPatch)
     def refuse(job: Job) -> None:
         raise AssertionError(job)
 
-    monkeypatch.setattr(backend._writer, "_hand_over", refuse)
+    monkeypatch.setattr(rest(backend)._writer, "_hand_over", refuse)
 
 
 def test_a_lone_save_needs_no_other_thread(
@@ -144,7 +145,7 @@ def test_an_interrupt_right_after_a_lone_save_loses_nothing_and_repeats_nothing(
         run.save("one", {"count": 1})
         backend = store.services.backend
         assert isinstance(backend, SQLiteBackend)
-        add = backend._writer.add_at_once
+        add = rest(backend)._writer.add_at_once
 
         def interrupted(statement: Any, rows: int) -> bool:
             assert add(statement, rows)

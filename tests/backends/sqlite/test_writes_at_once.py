@@ -18,6 +18,7 @@ from keepset.plan.reads import ReadWrites
 from keepset.plan.rows import WriteRow
 from keepset.plan.writes import Delete, PutWrites
 from keepset.testing.contract.base import Scribe, headers, mark
+from tests.backends.sqlite.resting import rest
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_lone_writes_need_no_other_thread(
         raise AssertionError(job)
 
     with monkeypatch.context() as alone:
-        alone.setattr(backend._writer, "_hand_over", refuse)
+        alone.setattr(rest(backend)._writer, "_hand_over", refuse)
         assert _settled(backend, _plan(scribe, *map(_row, range(count)))) is None
     assert _stored(backend, scribe) == dict.fromkeys(range(count), b"\xc3")
 
