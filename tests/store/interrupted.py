@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -17,13 +18,14 @@ class Note(TypedDict):
 
 
 class Interrupts:
-    """Raises at a Ctrl-C once, wherever the main thread is, until it is armed again."""
+    """Tells of each Ctrl-C, and raises at one, wherever the main thread is, until armed again."""
 
     def __init__(self) -> None:
         self.armed, self.raised = False, 0
         signal.signal(signal.SIGINT, self._handle)
 
     def _handle(self, _signal: int, _frame: object) -> None:
+        os.write(1, b"interrupted\n")  # past the buffer, which it may have come into
         if self.armed:
             self.armed = False
             self.raised += 1

@@ -26,6 +26,7 @@ def test_a_program_that_is_interrupted_at_any_moment_goes_on_saving(tmp_path: Pa
             for _ in range(chance.randint(1, 6)):
                 child.stdout.readline()
             child.send_signal(signal.SIGINT)
+            assert any("interrupted" in line for line in child.stdout), "or two would be one"
         said, wrong = child.communicate("end\n", timeout=60)
     word, problems, interrupts = said.split()[-3:]
     assert (child.returncode, wrong, word, problems) == (0, "", "ended", "0")

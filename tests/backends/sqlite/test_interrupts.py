@@ -17,6 +17,7 @@ import pytest
 from keepset.backends import drive
 from keepset.backends.outcome import Outcome
 from keepset.backends.sqlite import SQLiteBackend, open_sqlite
+from keepset.backends.sqlite.waiting import Patience
 from keepset.errors import StoreError
 from keepset.plan.reads import ReadEverything
 from keepset.plan.requests import Flow
@@ -75,13 +76,20 @@ def test_a_write_that_is_refused_after_an_interrupt_says_so(backend: SQLiteBacke
 
 
 def test_a_write_that_waits_for_another_process_can_be_interrupted(
-    backend: SQLiteBackend, tmp_path: Path
+    backend: SQLiteBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It never lands, not even when the other process lets go."""
     other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     outcome, scribe = Outcome(), Scribe(backend)
-    threading.Timer(0.2, _interrupt).start()
+    pause, interrupts = Patience.pause, [_interrupt]
+
+    def interrupted(patience: Patience) -> bool:
+        while interrupts:
+            interrupts.pop()()
+        return pause(patience)
+
+    monkeypatch.setattr(Patience, "pause", interrupted)
     with pytest.raises(KeyboardInterrupt):
         backend.settle(scribe.plan(), outcome)
     assert not outcome.settled
@@ -153,6 +161,7 @@ def test_a_process_that_is_interrupted_at_any_moment_goes_on(tmp_path: Path) -> 
             for _ in range(chance.randint(1, 8)):
                 child.stdout.readline()
             child.send_signal(signal.SIGINT)
+            assert any("interrupted" in line for line in child.stdout), "or two would be one"
         said, wrong = child.communicate("end\n", timeout=60)
     *_, told, interrupts = said.split()
     assert (child.returncode, wrong, int(interrupts) > 10) == (0, "", True)
