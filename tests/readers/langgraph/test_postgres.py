@@ -169,9 +169,7 @@ def test_a_user_who_may_only_select_is_enough_and_nothing_is_written(written: st
 def test_a_statement_that_takes_too_long_is_stopped_and_tried_with_less(
     written: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        postgres, "_SETTINGS", "select set_config('statement_timeout', '300ms', true)"
-    )
+    monkeypatch.setattr(postgres, "_SETTINGS", "select set_config('statement_timeout', '1s', true)")
     with postgres.opened(written) as (found, *_):
         with pytest.raises(Cancelled):
             found.fetch("select pg_sleep(5)")
@@ -185,11 +183,11 @@ def test_a_statement_that_takes_too_long_is_stopped_and_tried_with_less(
         listing = pages.Listing("slow", ("n",), ("v",))
 
         class Slow(postgres.PostgresDatabase):
-            """Takes 100 ms for each row."""
+            """Takes 120 ms for each row: more than a second for nine."""
 
             def text(self, table: str, column: str, /) -> str:
                 text = super().text(table, column)
-                return f"(select {text} from pg_sleep(0.1 + 0 * n))"  # noqa: S608 - names of ours
+                return f"(select {text} from pg_sleep(0.12 + 0 * n))"  # noqa: S608 - names of ours
 
         database_of_one = Slow(found._session, "public")
         assert len(list(pages.rows(database_of_one, listing))) == 9
