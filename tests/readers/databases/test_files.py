@@ -219,3 +219,28 @@ def test_room_that_deleted_data_takes_is_measured(tmp_path: Path) -> None:
 
 def test_room_from_which_data_was_really_taken_away_holds_none(tmp_path: Path) -> None:
     assert freed(tmp_path / "a.db", "on") == 0
+
+
+ENDLESS = "with recursive n(i) as (select soon() union all select i from n) select max(i) from n"
+
+
+def test_a_signal_ends_a_statement_and_does_not_pass_for_one_that_took_too_long(
+    tmp_path: Path,
+) -> None:
+    """SQLite drops what is raised while it looks whether its time is up."""
+    path = tmp_path / "a.sqlite"
+    sqlite3.connect(path).close()
+
+    def soon() -> int:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.2)
+        return 0
+
+    before = signal.signal(signal.SIGVTALRM, signal.default_int_handler)
+    try:
+        with opened(path) as database:
+            database._connection.create_function("soon", 0, soon)
+            with pytest.raises(KeyboardInterrupt):
+                database.fetch(ENDLESS)
+            assert database.fetch("select 1") == [(1,)]
+    finally:
+        signal.signal(signal.SIGVTALRM, before)

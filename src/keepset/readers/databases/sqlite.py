@@ -168,11 +168,15 @@ class SqliteDatabase:
         self._connection = _connected(self._path, mode, self._path)
 
     def _fetch(self, statement: str, parameters: Sequence[object]) -> list[Row]:
-        end = time.monotonic() + _SECONDS
-        self._connection.set_progress_handler(lambda: time.monotonic() > end, _OPS)
+        raised: list[BaseException] = []
+        watch = _watching(time.monotonic() + _SECONDS, raised)
+        next(watch)
+        self._connection.set_progress_handler(watch.__next__, _OPS)
         try:
             return self._connection.execute(statement, parameters).fetchall()
         except _FAULTS as error:
+            if raised:
+                raise raised[0] from error
             if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
                 raise Cancelled from error
             raise _refused(self._original, error) from error
@@ -200,6 +204,22 @@ class SqliteDatabase:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+
+
+def _watching(end: float, raised: list[BaseException]) -> Iterator[bool]:
+    """Tell at each look whether a statement is to end: its time is up, or a signal has come.
+
+    SQLite drops what its callback raises, as the handler of a signal does that came meanwhile: a
+    Ctrl-C would pass for a statement that took too long. A function may be interrupted before its
+    first line; a generator goes on where it was, which is inside of its `try`.
+    """
+    while True:
+        try:
+            yield bool(raised) or time.monotonic() > end
+        except GeneratorExit:
+            return
+        except BaseException as error:  # noqa: BLE001 - raised again by who has begun the statement
+            raised.append(error)
 
 
 def _connected(path: Path, mode: str, original: Path) -> sqlite3.Connection:
