@@ -48,7 +48,10 @@ SOURCES: dict[str, tuple[str, Callable[[], object]]] = {
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_what_is_pinned_is_the_same_in_two_runs_and_another_in_each_life(source: str) -> None:
+def test_what_is_pinned_is_the_same_in_two_runs_and_another_in_each_life(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # nobody else has such a name here
     pin, draw = SOURCES[source]
 
     def lives() -> list[object]:
