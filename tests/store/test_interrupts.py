@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -36,3 +37,42 @@ def test_a_program_that_is_interrupted_at_any_moment_goes_on_saving(tmp_path: Pa
         state = run.state
         assert len(state["lines"]) == state["number"] == len(run.history())
         run.save("write", state)
+
+
+GOING = """
+import signal
+import sys
+import keepset as ks
+from tests.store.interrupted import Note
+
+dropped = []
+sys.unraisablehook = lambda told: dropped.append(repr(told.object))
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+felt = 0
+with ks.open("memory:") as store:
+    for number in range(200):
+        run = store.run(Note, "run")
+        run.save("write", {"number": number, "lines": []})
+        try:
+            signal.setitimer(signal.ITIMER_REAL, (1 + number % 40) * 1e-6)
+            del run
+            while not dropped:
+                pass
+        except KeyboardInterrupt:
+            felt += 1
+print(felt, dropped)
+"""
+
+
+def test_no_interrupt_is_lost_that_comes_while_a_run_goes_away() -> None:
+    """Python drops what is raised in a function that the collector calls; its lock stays taken."""
+    child = subprocess.run(
+        [sys.executable, "-c", GOING],
+        cwd=PROGRAM.parents[2],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(PROGRAM.parents[2]), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (child.stdout, child.stderr) == ("200 []\n", "")

@@ -11,7 +11,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Final
 
@@ -33,7 +33,7 @@ late.
 
 _RENEWALS: Final = 3
 
-_alive: weakref.WeakValueDictionary[tuple[str, int], Holding] = weakref.WeakValueDictionary()
+_alive: dict[tuple[str, int], weakref.ref[Holding]] = {}
 """What the executions of this process hold, whatever store they have open."""
 
 _books: weakref.WeakSet[Leases] = weakref.WeakSet()
@@ -107,7 +107,8 @@ class Leases:
 
     def here(self, lease: Lease) -> Holding | None:
         """Give the execution of this process that has a lease; None where there is none."""
-        holding = _alive.get((lease.by, lease.number))
+        ref = _alive.get((lease.by, lease.number))
+        holding = ref() if ref is not None else None
         return holding if holding is not None and holding.held else None
 
     def hold(self, holding: Holding) -> None:
@@ -115,12 +116,14 @@ class Leases:
         own = holding.own
         if own is None:
             return
-        queue, number = self._told, own.number
-        # Runs wherever the collector does: it may do no more than to put something into a queue.
-        ref = weakref.ref(holding, lambda _: queue.put(number))
-        _alive[own.by, number] = holding
+        key = (own.by, own.number)
+        # Both are called with the reference as one more argument, which changes nothing, wherever
+        # the collector runs. It is C alone: in a function of ours the handler of a signal may
+        # raise, and Python drops what is raised there, as a Ctrl-C.
+        _alive[key] = weakref.ref(holding, partial(_alive.pop, key))
+        ref = weakref.ref(holding, partial(self._told.put, own.number))
         with self._lock:
-            self._held[number] = ref
+            self._held[own.number] = ref
             if self._thread is None and not self._closed:
                 self._thread = self._started()
 

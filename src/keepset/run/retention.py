@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from typing import Protocol
 
 LIMIT = 64 << 20
@@ -28,6 +28,9 @@ class Retention:
         self._lock = threading.Lock()
         self._sizes: OrderedDict[weakref.ref[Forgetful], int] = OrderedDict()
         self._newest: weakref.ref[Forgetful] | None = None
+        # What the collector calls is C alone: it may come while this thread holds the lock, and in
+        # a function of ours the handler of a signal may raise, which Python drops, as a Ctrl-C.
+        self._gone: deque[weakref.ref[Forgetful]] = deque()
         self._total = 0
 
     @property
@@ -43,10 +46,12 @@ class Retention:
     def keep(self, run: Forgetful, size: int) -> None:
         """Note what a run remembers from now on; others may forget for it."""
         with self._lock:
+            while self._gone:
+                self._drop(self._gone.popleft())
             newest = self._newest
             if newest is None or newest() is not run:
                 self._drop(weakref.ref(run))
-                newest = self._newest = weakref.ref(run, self._gone)
+                newest = self._newest = weakref.ref(run, self._gone.append)
             self._total += size - self._sizes.get(newest, 0)
             self._sizes[newest] = size
             crowded = self._crowded() if self._total > self._limit else ()
@@ -69,14 +74,6 @@ class Retention:
                 break
             over -= size
         return chosen
-
-    def _gone(self, ref: weakref.ref[Forgetful]) -> None:
-        # The garbage collector may call this while this thread holds the lock.
-        if self._lock.acquire(blocking=False):
-            try:
-                self._drop(ref)
-            finally:
-                self._lock.release()
 
     def _drop(self, ref: weakref.ref[Forgetful]) -> None:
         self._total -= self._sizes.pop(ref, 0)
