@@ -32,15 +32,18 @@ class Codec:
 
     __slots__ = ("_copies", "_fast", "_known")
 
-    def __init__(self, types: TypeRegistry = GLOBAL, *, opaque: bool = False) -> None:
+    def __init__(
+        self, types: TypeRegistry = GLOBAL, *, opaque: bool = False, all_given: bool = False
+    ) -> None:
         """Know the builtin types, and the classes that `types` has names for.
 
         Args:
             types: Names of classes.
             opaque: Read every object as an `Opaque`, with its stored name and fields, and write
                 it again byte for byte; no class is needed and none of its code is run.
+            all_given: Write an `Opaque` as if all fields of its pydantic model had been given.
         """
-        self._known = Known(types, as_stored=opaque)
+        self._known = Known(types, as_stored=opaque, all_given=all_given)
         self._fast = Fast(self._known)
         self._copies = Copies(self._again, self._known.is_simple_model)
 

@@ -41,12 +41,15 @@ class Known:
         "readers",
     )
 
-    def __init__(self, types: TypeRegistry, *, as_stored: bool = False) -> None:
+    def __init__(
+        self, types: TypeRegistry, *, as_stored: bool = False, all_given: bool = False
+    ) -> None:
         """Begin with what the codec knows by itself.
 
         Args:
             types: Names of classes.
             as_stored: Read every object as it is stored, as an `Opaque`.
+            all_given: Write those as if all of their fields had been given.
         """
         self._types = types
         self._as_stored = as_stored
@@ -68,7 +71,7 @@ class Known:
         }
         if as_stored:
             self.builders |= opaque.BUILDERS
-            self.forms |= opaque.FORMS
+            self.forms |= opaque.ALL_GIVEN if all_given else opaque.FORMS
 
     def form(self, cls: type) -> Form:
         """Find how a class is written.

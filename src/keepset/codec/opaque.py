@@ -74,3 +74,8 @@ FORMS: dict[type, Form] = {
     OpaqueMember: Node(tags.MEMBER, _split, head=2),
     OpaqueFlag: Node(tags.FLAG, _split, head=2),
 }
+ALL_GIVEN: dict[type, Form] = {
+    **FORMS,
+    OpaqueObject: Node(tags.OBJECT, lambda value: [value.name, *value.payload], head=1),
+}
+"""Do not say which fields of a pydantic model were given."""

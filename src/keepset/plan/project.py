@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from keepset.codec import Codec
+from keepset.codec import Codec, Path
 from keepset.contracts import Contract, Refetch
 from keepset.delta import Hashed
 from keepset.plan.memory import LineMemory
+
+_ALL_GIVEN: Final = Codec(opaque=True, all_given=True)
 
 
 def pin_name(field: str) -> str:
@@ -31,9 +33,28 @@ def pin_of(name: str, value: Any, codec: Codec) -> bytes:
     Raises:
         PolicyError: The value cannot be packed, so that it cannot be compared later.
     """
+    return _digest(name, value, codec.pack)
+
+
+def is_pinned(name: str, value: Any, pinned: bytes, codec: Codec) -> bool:
+    """Tell whether a value has the content of which a digest was taken.
+
+    Which fields of a pydantic model were given is no content: another saver does not keep it, so
+    that of what came from there all count as given.
+    """
+    if pinned == pin_of(name, value, codec):
+        return True
+    return pinned == _digest(name, value, lambda *one: _filled(codec.pack(*one)))
+
+
+def _filled(packed: bytes) -> bytes:
+    return _ALL_GIVEN.pack(_ALL_GIVEN.unpack(packed))
+
+
+def _digest(name: str, value: Any, pack: Callable[[Any, Path], bytes]) -> bytes:
     if type(value) is not list:
-        return hashlib.sha256(codec.pack(value, (name,))).digest()[:16]
-    items = (codec.pack(item, (name, index)) for index, item in enumerate(value))
+        return hashlib.sha256(pack(value, (name,))).digest()[:16]
+    items = (pack(item, (name, index)) for index, item in enumerate(value))
     digests = sorted(hashlib.sha256(item).digest() for item in items)
     return hashlib.sha256(b"list" + b"".join(digests)).digest()[:16]
 

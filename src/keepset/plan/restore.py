@@ -16,7 +16,7 @@ from keepset.contracts import (
     restore_order,
 )
 from keepset.errors import IntegrityError, KeepsetError, NotFoundError
-from keepset.plan.project import is_pin, pin_name, pin_of
+from keepset.plan.project import is_pin, is_pinned, pin_name
 from keepset.plan.requests import Call, Flow
 from keepset.scan.responses import members
 
@@ -150,7 +150,7 @@ def same_ids(wanted: Any, got: Any) -> bool:
 
 def _compare(name: str, rule: Refetch, value: Any, pinned: bytes | None, codec: Codec) -> list[str]:
     """Compare a pinned digest; give the field's name where a change is to be reported."""
-    if rule.pin in (None, "accept") or pinned is None or pinned == pin_of(name, value, codec):
+    if rule.pin in (None, "accept") or pinned is None or is_pinned(name, value, pinned, codec):
         return []
     if rule.pin == "report":
         return [name]
