@@ -24,7 +24,8 @@ from langgraph.pregel._write import (
 from langgraph.types import Command, Send
 
 from keepset.adapters.langgraph.host import Overwrite
-from keepset.adapters.langgraph.records import entered
+from keepset.adapters.langgraph.records import changed, entered, held
+from keepset.adapters.langgraph.restoring import with_argument
 from keepset.adapters.langgraph.running import running
 from keepset.contracts import MISSING, Contract, Drop, Extract, Field, Keep
 from keepset.contracts.admit import is_extracted
@@ -106,6 +107,15 @@ class Admission:
         """Admit the input of a graph, by channel; what has no keys is the same."""
         by_key = self.by_key(given)
         return dict(self.writes(list(by_key.items()))) if isinstance(by_key, dict) else given
+
+    def sent(self, packet: Any) -> Any:
+        """Admit what the argument of a `Send` holds of the state; an instance stays one."""
+        if not isinstance(packet, Send):
+            return packet
+        there = held(packet.arg, self._shaped)
+        own = [(name, value) for name, value in there.items() if name in self._shaped]
+        kept = {name: value for name, value in self.writes(own) if value is not there[name]}
+        return with_argument(packet, changed(packet.arg, kept)) if kept else packet
 
     def command(self, given: Any) -> Any:
         """Admit the update of a command with which a graph is called; anything else is the same."""

@@ -24,7 +24,8 @@ from keepset.adapters.langgraph.checkpoints import (
     source_of,
     status_of,
 )
-from keepset.adapters.langgraph.restoring import START, left_out
+from keepset.adapters.langgraph.nesting import with_around
+from keepset.adapters.langgraph.restoring import START, TASKS, left_out
 from keepset.errors import UsageError
 from keepset.plan.project import project
 from keepset.plan.record import Header
@@ -103,9 +104,11 @@ class Conversion:
     def writes(self, found: CheckpointTuple, surface: Surface) -> dict[str, list[tuple[str, Any]]]:
         """Give the pending writes of a checkpoint by their tasks, in order."""
         admission = Admission(surface.contract, {})
+        entering = Admission(with_around(surface.contract), {})
         tasks: dict[str, list[tuple[str, Any]]] = {}
         for task, channel, value in found.pending_writes or ():
-            admitted = admission.writes([(channel, as_text(channel, value))])
+            given = entering.sent(value) if channel == TASKS else as_text(channel, value)
+            admitted = admission.writes([(channel, given)])
             tasks.setdefault(task, []).extend(admitted)
         # A write has its place among those of its task, but for LangGraph's own ones.
         return {
@@ -121,8 +124,11 @@ class Conversion:
         """
         admission = Admission(surface.contract, {})
         admitted = dict(admission.writes(list(fields_of(found.checkpoint).items())))
+        entering = Admission(with_around(surface.contract), {})
         if START in admitted:
-            admitted[START] = admission.input(admitted[START])
+            admitted[START] = entering.input(admitted[START])
+        if isinstance(admitted.get(TASKS), list):
+            admitted[TASKS] = [entering.sent(packet) for packet in admitted[TASKS]]
         return {name: left_out(surface.contract, name, one) for name, one in admitted.items()}
 
     def said(self, found: CheckpointTuple) -> dict[str, Any]:

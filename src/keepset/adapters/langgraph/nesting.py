@@ -16,8 +16,8 @@ class GraphContract(Contract):
 
     Attributes:
         given: The keys that its input has; none where that is one value and no record.
-        around: Fields of the graphs around it that are not stored, and that it does not have.
-            A node that is a graph is handed all of the state around it.
+        around: Fields of the graphs around it that it does not have. A node that is a graph is
+            handed all of the state around it.
     """
 
     given: tuple[str, ...] = ()
@@ -35,9 +35,15 @@ class GraphContract(Contract):
 
 def unstored(contract: Contract) -> dict[str, Field]:
     """Give the fields that are not stored, wherever their values lie: its own, and those around."""
+    fields = with_around(contract).fields
+    return {name: one for name, one in fields.items() if not one.rule.stored}
+
+
+def with_around(contract: Contract) -> Contract:
+    """Give a contract with the fields of the graphs around it: its input may hold those as well."""
     around = contract.around if isinstance(contract, GraphContract) else {}
-    own = {name: one for name, one in contract.fields.items() if not one.rule.stored}
-    return {**around, **own}
+    fields = MappingProxyType({**around, **contract.fields})
+    return replace(contract, fields=fields) if around else contract
 
 
 def related(contracts: Mapping[str, Contract]) -> Mapping[str, Contract]:
@@ -61,7 +67,7 @@ def _around(
     while namespace:
         namespace = namespace.rpartition("|")[0]
         for name, one in contracts[namespace].fields.items() if namespace in contracts else ():
-            if name not in own.fields and not one.rule.stored:
+            if name not in own.fields:
                 found.setdefault(name, one)
     return MappingProxyType(found)
 
