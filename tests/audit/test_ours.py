@@ -9,14 +9,22 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, StateGraph
 
 import keepset as ks
 from keepset.audit.ours.opener import OurOpener, is_ours
 from keepset.errors import NotFoundError
+from keepset.langgraph import KeepsetSaver
 from keepset.plan import blobs
 from keepset.readers.ports import Foreign, Item
 from tests.audit import naive, ours
 from tests.cli.terminal import say, start
+
+
+class Keyed(TypedDict, total=False):
+    api_key: str
+    note: str
 
 
 @pytest.fixture(scope="module")
@@ -282,3 +290,16 @@ def test_a_run_that_is_pruned_while_it_is_audited_is_not_said_to_be_damaged(
             with pytest.raises(NotFoundError) as caught:
                 list(given)
     assert caught.value.code == "run.rewritten"
+
+
+def test_the_version_of_a_channel_that_is_called_as_a_secret_is_none(tmp_path: Path) -> None:
+    builder: Any = StateGraph(Keyed)
+    builder.add_node("note", lambda _: {"note": "x"})
+    builder.add_edge(START, "note")
+    config: Any = {"configurable": {"thread_id": "one"}}
+    with SqliteSaver.from_conn_string(str(tmp_path / "old.db")) as old:
+        builder.compile(checkpointer=old).invoke({"api_key": naive.KEY}, config)
+        path = tmp_path / "ours.db"
+        with KeepsetSaver(f"sqlite:///{path}", fallback=old) as saver:
+            saver.bind(builder.compile()).update_state(config, {"note": "y"})
+    assert [one for one in result(path, code=0)["findings"] if one["severity"] == "error"] == []

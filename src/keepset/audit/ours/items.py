@@ -19,7 +19,7 @@ from keepset.plan.project import is_pin
 from keepset.plan.reads import Everything
 from keepset.plan.replay import History, Moment, Replay
 from keepset.plan.rows import BUNDLE, StepRow, WriteRow
-from keepset.readers.langgraph.names import surface
+from keepset.readers.langgraph.names import COUNTED, surface
 from keepset.readers.ports import Item, Surface
 
 _GONE = object()
@@ -102,7 +102,9 @@ class RunItems:
                 continue
             op = history.changes[seq][name].op
             size = weights.of(seq, name) + self._large.of(op)
-            yield at.item(surface(name, "state"), name, size, brought(op, value))
+            found = brought(op, value)
+            shown = _unnamed(found) if name in COUNTED else found
+            yield at.item(surface(name, "state"), name, size, shown)
         yield from self._metadata(at, weights.header(seq))
         for write in self._writes.get((line.id, seq), ()):
             yield self._write(at, write, len(write.value))
@@ -128,6 +130,11 @@ class RunItems:
         else:
             value = self._codec.unpack(write.value)
         return at.item(surface(write.channel, "write"), write.channel, size, value)
+
+
+def _unnamed(found: Any) -> Any:
+    """Give versions without the channels' names: that of `api_key` is a text, and no key."""
+    return [_unnamed(one) for one in found.values()] if isinstance(found, dict) else found
 
 
 def _weighed(everything: Everything) -> dict[tuple[int, int, str, int], int]:

@@ -12,6 +12,9 @@ CHECKPOINT: Final = "checkpoint"
 SENDS: Final = "__pregel_tasks"
 """The channel of what nodes are sent."""
 
+COUNTED: Final = ("langgraph#versions", "langgraph#seen")
+"""The fields in which a store of ours has versions by the names of channels."""
+
 _SURFACES: Final[dict[str, Surface]] = {
     "__start__": "input",
     "__error__": "error",
