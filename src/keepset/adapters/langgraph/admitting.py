@@ -8,6 +8,7 @@ the update of a `Command` that resumes it do not pass writers and are admitted b
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -25,7 +26,7 @@ from langgraph.types import Command, Send
 
 from keepset.adapters.langgraph.host import Overwrite
 from keepset.adapters.langgraph.records import changed, entered, held
-from keepset.adapters.langgraph.restoring import with_argument
+from keepset.adapters.langgraph.restoring import TASKS, with_argument
 from keepset.adapters.langgraph.running import running
 from keepset.contracts import MISSING, Contract, Drop, Extract, Field, Keep
 from keepset.contracts.admit import is_extracted
@@ -116,6 +117,13 @@ class Admission:
         own = [(name, value) for name, value in there.items() if name in self._shaped]
         kept = {name: value for name, value in self.writes(own) if value is not there[name]}
         return with_argument(packet, changed(packet.arg, kept)) if kept else packet
+
+    def sends(self, writes: deque[tuple[str, Any]], node: str) -> None:
+        """Admit the arguments of a `Send` in what a task has written: no other writer does."""
+        admit = _told(node, self.sent)
+        for index, (channel, value) in enumerate(writes):
+            if channel == TASKS:
+                writes[index] = (channel, admit(value))
 
     def command(self, given: Any) -> Any:
         """Admit the update of a command with which a graph is called; anything else is the same."""

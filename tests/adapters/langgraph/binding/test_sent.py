@@ -1,0 +1,82 @@
+"""`Extract` and `without` shape the argument of a `Send` as they shape what a node returns."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, Send, interrupt
+from typing_extensions import TypedDict
+
+from keepset import Extract, Keep
+from keepset.adapters.langgraph.saver import KeepsetSaver
+from keepset.errors import PolicyError
+from tests.adapters.langgraph.binding.stores import CONFIG, DURABILITIES, found, saver
+
+RAW: dict[str, Any] = {
+    "said": "mail jane.doe@example.org",
+    "reply": {"raw": "marked-as-raw", "text": "marked-by-a-control"},
+}
+SHAPED: dict[str, Any] = {
+    "said": "mail [address]",
+    "reply": {"text": "marked-by-a-control"},
+}
+
+
+def masked(said: str) -> str:
+    return re.sub(r"\S+@\S+", "[address]", said)
+
+
+class State(TypedDict, total=False):
+    said: Annotated[str, Extract(masked)]
+    reply: Annotated[dict[str, str], Keep(without="raw")]
+    answer: str
+
+
+def graph_of(seen: list[Any], way: str, given: Any) -> Any:
+    def ask(state: State) -> Any:
+        seen.append(dict(state))
+        return {"answer": interrupt("?")}
+
+    def send(_: State) -> Any:
+        return [Send("ask", given)]
+
+    builder: Any = StateGraph(State)
+    if way == "edge":
+        builder.add_node("first", lambda _: None)
+        builder.add_conditional_edges("first", send, ["ask"])
+    else:
+        builder.add_node("first", lambda state: Command(goto=send(state)), destinations=("ask",))
+    builder.add_node("ask", ask)
+    builder.add_edge(START, "first")
+    return builder.compile()
+
+
+@pytest.mark.parametrize("durability", DURABILITIES)
+@pytest.mark.parametrize("way", ["edge", "command"])
+def test_a_node_is_sent_what_it_gets_after_a_resume_and_nothing_else_is_stored(
+    way: str, durability: Any, tmp_path: Path
+) -> None:
+    seen: list[Any] = []
+    with saver(tmp_path) as keeper:
+        graph = keeper.bind(graph_of(seen, way, RAW))
+        graph.invoke({}, CONFIG, durability=durability)
+    with saver(tmp_path) as keeper:
+        graph = keeper.bind(graph_of(seen, way, RAW))
+        graph.invoke(Command(resume="yes"), CONFIG, durability=durability)
+    assert seen == [SHAPED, SHAPED]
+    assert RAW["said"].endswith("example.org")
+    for text in ("jane.doe", "marked-as-raw"):
+        assert not found(text, tmp_path)
+    assert found("marked-by-a-control", tmp_path)
+
+
+def test_what_cannot_be_extracted_is_refused_with_its_node() -> None:
+    with KeepsetSaver("memory:") as keeper:
+        graph = keeper.bind(graph_of([], "edge", {"said": ["a", "list"]}))
+        with pytest.raises(PolicyError, match="node first") as refused:
+            graph.invoke({}, CONFIG)
+    assert refused.value.code == "extract.failed"
