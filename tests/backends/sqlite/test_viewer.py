@@ -53,6 +53,18 @@ def test_a_viewer_reads_and_leaves_every_byte_and_permission_as_it_is(tmp_path: 
     assert (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode) == before
 
 
+def test_a_viewer_is_told_the_settings_that_a_writer_has(tmp_path: Path) -> None:
+    path = _store(tmp_path)
+    writer, viewer = open_sqlite(path), open_sqlite(path, readonly=True)
+    told = [
+        {setting.name: setting.value for setting in backend.settings().settings}
+        for backend in (writer, viewer)
+    ]
+    viewer.close()
+    writer.close()
+    assert told[0] == told[1]
+
+
 def test_a_viewer_writes_nothing(tmp_path: Path) -> None:
     backend = open_sqlite(_store(tmp_path), readonly=True)
     scribe, outcome = Scribe(backend).look(), Outcome()

@@ -164,7 +164,8 @@ def open_reader(place: Place) -> sqlite3.Connection:
         StoreError: The file cannot be opened.
     """
     connection = _connect(place)
-    _set(connection, place, ["PRAGMA query_only = ON"])
+    # As the connection that writes has it: `keepset doctor` shows what a reader has.
+    _set(connection, place, ["PRAGMA query_only = ON", f"PRAGMA journal_size_limit = {LOG_LIMIT}"])
     return connection
 
 
