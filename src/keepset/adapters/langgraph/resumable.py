@@ -12,9 +12,11 @@ from keepset.adapters.langgraph.protocol import Binding
 from keepset.adapters.langgraph.swapped import swap_reasons
 from keepset.adapters.langgraph.taking import stored_at
 from keepset.adapters.langgraph.threads import Threads
+from keepset.contracts import Contract
 from keepset.errors import DecodeError, IntegrityError, NotFoundError
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.requests import Flow
+from keepset.plan.rows import RunRow
 from keepset.run.hosted import Stored, Surface
 from keepset.store.resuming import lease_reasons, reason_of, value_reasons
 from keepset.verdict.resume import Reason, ResumeReport, weigh
@@ -41,6 +43,7 @@ def can_resume(threads: Threads, config: Mapping[str, Any]) -> Flow[ResumeReport
     with thread.named(to.namespace):
         there = yield from thread.reader.look()
         found += lease_reasons(threads.services, there.run)
+        found += _epoch_reasons(there.run, threads.surface(thread, "").contract)
         todo = [to]
         while todo:
             at = todo.pop()
@@ -61,6 +64,21 @@ def can_resume(threads: Threads, config: Mapping[str, Any]) -> Flow[ResumeReport
             said = unpack_metadata(stored.header, surface.guard.codec)
             todo += threads.binding.graphs.inside(at, stored, said)
     return weigh(found)
+
+
+def _epoch_reasons(run: RunRow | None, contract: Contract) -> list[Reason]:
+    """Say that a higher epoch has written the thread, which a lower one may not go on with."""
+    if run is None or run.contract.epoch <= contract.epoch:
+        return []
+    return [
+        Reason(
+            Resume.INCOMPATIBLE,
+            "conflict.epoch",
+            f"this code writes epoch {contract.epoch}, and epoch {run.contract.epoch} has written "
+            "to the run",
+            "Finish the deploy of the newer code; the older one must not go on with this run.",
+        )
+    ]
 
 
 _UNBOUND = Reason(
