@@ -45,12 +45,30 @@ class Located:
 def locate(key: RunKey, namespace: str, checkpoint: str) -> Generator[Request, Any, Located | None]:
     """Find a checkpoint of a namespace by its id; None where there is none.
 
+    A run that is pruned meanwhile is searched once more: what was packed may not be so any more.
+
     Raises:
         NotFoundError: There is no such run.
         IntegrityError: A row that was looked at is not what its digest says.
         DecodeError: A segment of headers cannot be read.
     """
     sought: Sought = yield Seek(key, namespace, checkpoint)
+    while True:
+        located = yield from _located(sought, checkpoint)
+        if located is not None or not sought.packed:
+            return located
+        before, sought = sought, (yield Seek(key, namespace, checkpoint))
+        if _written(before) == _written(sought):
+            return None
+
+
+def _written(sought: Sought) -> tuple[int, int] | None:
+    """Tell one writing of a run's rows from another."""
+    run = sought.found.run
+    return None if run is None else (run.id, run.layout)
+
+
+def _located(sought: Sought, checkpoint: str) -> Generator[Request, Any, Located | None]:
     run, lines = sought.found.run, {row.id: row for row in sought.found.lines}
     if run is None:
         return None

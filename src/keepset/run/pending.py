@@ -9,12 +9,13 @@ from typing import Any, Protocol
 from keepset.codec import Codec, Path
 from keepset.contracts import Contract, Field
 from keepset.delta import LARGE, Frozen
-from keepset.errors import PolicyError, UsageError
+from keepset.errors import IntegrityError, NotFoundError, PolicyError, UsageError
 from keepset.plan.blobs import Blobs
 from keepset.plan.bundled import link_of, writes_at
 from keepset.plan.digests import check_write, digest_of_write
 from keepset.plan.guard import Guard
 from keepset.plan.large import MOVED, Large, moved
+from keepset.plan.meanwhile import went_meanwhile
 from keepset.plan.pictured import Pictured, shown
 from keepset.plan.reads import ReadWrites
 from keepset.plan.record import undeclared
@@ -283,9 +284,19 @@ def read_writes(core: RunCore, checkpoint: str) -> Flow[list[PendingWrite]]:
     Raises:
         NotFoundError: The run has no such checkpoint.
     """
+    while True:
+        run = yield from core.reader.row()
+        try:
+            return (yield from _read_writes(core, checkpoint, run.id))
+        except (IntegrityError, NotFoundError) as error:
+            reader = core.reader
+            if not (yield from went_meanwhile(error, reader.key, reader.mark, run)):
+                raise
+
+
+def _read_writes(core: RunCore, checkpoint: str, run: int) -> Flow[list[PendingWrite]]:
     line, seq = yield from core.place(checkpoint)
     rows: Sequence[WriteRow] = writes_at(seq, (yield ReadWrites(line, seq)))
-    run = (yield from core.reader.row()).id if rows else 0
 
     def later(gap: int) -> Flow[Mapping[str, Any]]:
         found, row = yield from core.reader.find(checkpoint)

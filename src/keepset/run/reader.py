@@ -155,9 +155,12 @@ class Reader:
             NotFoundError: There is none of this id.
         """
         located = yield from locate(self.key, self.namespace, checkpoint)
-        if located is not None:
-            return located.line, located.row
-        raise NotFoundError(
+        if located is None:
+            raise self._no_checkpoint(checkpoint)
+        return located.line, located.row
+
+    def _no_checkpoint(self, checkpoint: str) -> NotFoundError:
+        return NotFoundError(
             f"run {self.key.run_id} has no checkpoint {checkpoint}",
             code="checkpoint.not-found",
             hint="`run.history()` or `keepset show` lists those that are there.",
@@ -170,6 +173,8 @@ class Reader:
             NotFoundError: There is none of this id.
         """
         line, row = yield from self.find(checkpoint)
-        _, _, values = yield from self.load(line.branch, seq=row.seq)
+        loaded, _, values = yield from self.load(line.branch, seq=row.seq)
+        if loaded.line is None or loaded.line.id != line.id:  # another run of this name, since
+            raise self._no_checkpoint(checkpoint)
         shown = {name: value for name, value in values.items() if not is_pin(name)}
         return View(as_checkpoint(row, line, self.codec), shown)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from keepset.errors import ConflictError
+from keepset.errors import ConflictError, IntegrityError
 from keepset.plan.blobs import Blobs
 from keepset.plan.leasing import BreakLease
-from keepset.plan.prune import Keeps, Policy, Pruned, prune
+from keepset.plan.meanwhile import went_meanwhile
+from keepset.plan.prune import Keeps, Policy, Pruned, Shorter, prune
 from keepset.plan.reads import Everything, FindRun, ListRuns, ReadEverything
 from keepset.plan.replay import Replay
 from keepset.plan.requests import Flow, Seen
-from keepset.plan.rows import RunKey
+from keepset.plan.rows import RunKey, RunRow
 from keepset.plan.verify import Verified, verify_run
 from keepset.plan.writes import Delete, Rewrite
 from keepset.run.reader import Reader
@@ -79,13 +80,14 @@ def _prune(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -
     found = yield FindRun(row.key, services.mark(row.key))
     everything: Everything = yield ReadEverything(row.key)
     replay = Replay(everything, services.inspector)
-    blobs = Blobs(row.id, services.inspector)
     policy = choose(replay)
-    shorter = yield from prune(
-        replay, policy, blobs, services.inspector, compressed=services.compressed
-    )
+    try:
+        shorter, there = yield from _shorter(services, everything.run, replay, policy)
+    except IntegrityError as error:
+        if (yield from went_meanwhile(error, row.key, services.mark(row.key), everything.run)):
+            raise _rewritten(run_id) from error
+        raise
     if shorter.pruned.removed:
-        there = yield from blobs.with_parts(replay.stored.intersection(shorter.stay))
         yield Rewrite(
             key=row.key,
             mark=services.mark(row.key),
@@ -98,6 +100,27 @@ def _prune(services: Services, run_id: str, choose: Callable[[Replay], Keeps]) -
             restored=shorter.restored,
         )
     return shorter.pruned
+
+
+def _shorter(
+    services: Services, run: RunRow, replay: Replay, policy: Keeps
+) -> Flow[tuple[Shorter, tuple[bytes, ...]]]:
+    """Give a run with less, and the large values that it needs with all that they consist of."""
+    codec = services.inspector
+    blobs = Blobs(run.id, codec)
+    shorter = yield from prune(replay, policy, blobs, codec, compressed=services.compressed)
+    there: tuple[bytes, ...] = ()
+    if shorter.pruned.removed:
+        there = yield from blobs.with_parts(replay.stored.intersection(shorter.stay))
+    return shorter, there
+
+
+def _rewritten(run_id: str) -> ConflictError:
+    return ConflictError(
+        f"run {run_id} was pruned while it was read",
+        code="conflict.layout",
+        hint="Another one was first: prune the run once more.",
+    )
 
 
 def verify(services: Services, run_id: str | None) -> Flow[Verified]:

@@ -51,7 +51,12 @@ def page(
     found: dict[int, Stored] = {}
     for row in rows if states else ():
         later = _Later(states, row.seq)
-        writes = yield from unpack_writes(written[row.seq], surface.guard.codec, run.id, later)
+        try:
+            writes = yield from unpack_writes(written[row.seq], surface.guard.codec, run.id, later)
+        except IntegrityError as error:
+            if (yield from went_meanwhile(error, known.key, known.mark, run)):
+                return {}
+            raise
         found[row.seq] = Stored(line, row, states[row.seq], writes)
     return found
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from keepset.codec import Codec
 from keepset.errors import IntegrityError, NotFoundError
 from keepset.plan.bundled import writes_at
+from keepset.plan.meanwhile import went_meanwhile
 from keepset.plan.reads import FindRun, Found, Loaded, ReadWrites
 from keepset.plan.rebuild import header_at, remember
 from keepset.plan.requests import Flow, Request
@@ -77,6 +78,15 @@ class HostReader:
         """
         if self._known.is_begun_by(holding):
             return None
+        while True:
+            loaded, stored = yield from self._newest(namespace, surface, keep=keep)
+            if stored is not None or loaded is None or header_at(loaded) is None:
+                return stored
+
+    def _newest(
+        self, namespace: str, surface: Surface, *, keep: bool
+    ) -> Generator[Request, Any, tuple[Loaded | None, Stored | None]]:
+        """Load it, and give it; None in its place where it has gone meanwhile or is none."""
         codec = surface.guard.codec
         reader = self.values(namespace, codec)
         loaded, chains, values = yield from reader.load()
@@ -84,14 +94,14 @@ class HostReader:
         if sum(row.namespace == namespace for row in loaded.found.lines) > 1:
             spot = yield from self.end(namespace)
             if spot is None:
-                return None
+                return None, None
             if spot != (loaded.line, loaded.seq):
                 loaded, chains, values = yield from reader.load(spot[0].branch, seq=spot[1])
         if keep and loaded.line is not None and loaded.seq > loaded.line.parent_seq:
             run = loaded.found.run
             layout = run.layout if run else 0
             self._known.keep(remember(loaded, chains, values, codec), loaded.line, layout)
-        return (yield from self._stored(loaded, values, codec))
+        return loaded, (yield from self._stored(loaded, values, codec))
 
     def end(self, namespace: str) -> Generator[Request, Any, Spot | None]:
         """Where the newest checkpoint of a namespace lies; None where it has none."""
@@ -104,10 +114,9 @@ class HostReader:
 
     def at(self, namespace: str, checkpoint: str, surface: Surface) -> Flow[Stored | None]:
         """One checkpoint by its id; None where there is none."""
-        known = (namespace, checkpoint) in self._known.places
         spot = yield from self.find(namespace, checkpoint)
         stored = spot and (yield from self.on(spot, surface))
-        if known and stored is None:  # it may lie elsewhere by now
+        if spot and stored is None:  # it may lie elsewhere by now
             spot = yield from self.find(namespace, checkpoint)
             stored = spot and (yield from self.on(spot, surface))
         return stored
@@ -169,6 +178,7 @@ class HostReader:
     def _stored(
         self, loaded: Loaded, values: Mapping[str, Any], codec: Codec
     ) -> Generator[Request, Any, Stored | None]:
+        """Read the pending writes beside it; None where it is none, or has gone meanwhile."""
         header, run = header_at(loaded), loaded.found.run
         if header is None or run is None:
             return None
@@ -187,6 +197,11 @@ class HostReader:
             _, _, others = yield from reader.load(line.branch, seq=loaded.seq + gap)
             return others
 
-        writes = yield from unpack_writes(rows, codec, run.id, later)
+        try:
+            writes = yield from unpack_writes(rows, codec, run.id, later)
+        except (IntegrityError, NotFoundError) as error:
+            if (yield from went_meanwhile(error, self._known.key, self._known.mark, run)):
+                return None
+            raise
         self._known.place(header.checkpoint, line, loaded.seq)
         return Stored(line, header, values, writes)
