@@ -12,7 +12,7 @@ from keepset.plan.growing import Growth, declared_to_grow
 from keepset.plan.headers import unpack_metadata
 from keepset.plan.large import moved
 from keepset.plan.meanwhile import went_meanwhile
-from keepset.plan.reads import Everything, ReadEverything
+from keepset.plan.reads import Everything, FindRun, ReadEverything
 from keepset.plan.replay import Replay
 from keepset.plan.requests import Flow
 from keepset.plan.rows import RunKey
@@ -58,6 +58,7 @@ def verify_run(key: RunKey, mark: bytes, codec: Codec) -> Flow[Verified]:
     """
     while True:
         try:
+            yield FindRun(key, mark)  # looks where everybody looks first
             everything: Everything = yield ReadEverything(key)
         except NotFoundError:  # deleted since it was listed
             return Verified(0, 0, ())

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from keepset.backends.driver import drive
 from keepset.backends.sqlite import SQLiteBackend, open_sqlite
+from keepset.codec import Codec
 from keepset.errors import IntegrityError, KeepsetError, StoreError
 from keepset.plan.reads import ListRuns, Load, ReadEverything, ReadHeaderPage
 from keepset.plan.requests import Plan
+from keepset.plan.verify import verify_run
 from keepset.plan.writes import Delete
 from keepset.testing.contract.base import TENANT, Scribe, mark, step
 
@@ -103,3 +107,23 @@ def test_a_file_that_was_vacuumed_while_it_is_open_takes_saves(
     assert (tmp_path / "runs.db").stat().st_size <= before
     scribe.save_many(3)
     assert len(backend.execute(ReadEverything(scribe.key)).lines[0].steps) == 5
+
+
+def test_what_keeps_every_run_from_being_opened_is_found_by_a_verification(
+    backend: SQLiteBackend, tmp_path: Path
+) -> None:
+    """A page that no checkpoint lies on, and that is asked for before any is read."""
+    scribe = Scribe(backend).save_many(2)
+    backend.close()
+    path = tmp_path / "runs.db"
+    with closing(sqlite3.connect(path)) as connection:
+        sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'tombstone'"
+        ((page,),) = connection.execute(sql)
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096 : page * 4096] = bytes(4096)
+    path.write_bytes(data)
+    again = open_sqlite(path)
+    assert _code(again, Load(scribe.key, mark(scribe.key))) == (IntegrityError, "store.damaged")
+    found = drive(verify_run(scribe.key, mark(scribe.key), Codec()), again)
+    assert [problem.code for problem in found.problems] == ["store.damaged"]
+    again.close()
