@@ -258,3 +258,25 @@ def test_a_file_that_was_taken_away_gets_no_more_saves(store: Path, *, replace: 
         scribe.save()
     assert caught.value.code == "store.replaced"
     backend.close()
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_a_file_whose_log_was_taken_away_gets_no_more_saves(store: Path, *, replace: bool) -> None:
+    log = store.with_name(f"{store.name}-wal")
+    backend = open_sqlite(store)
+    scribe = Scribe(backend).look()
+    scribe.save()
+    kept = log.rename(log.with_name("kept"))
+    if replace:
+        log.write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(StoreError) as caught:
+            scribe.save()
+        assert caught.value.code == "store.replaced"
+    kept.rename(log)
+    scribe.save()
+    backend.close()
+    again = open_sqlite(store)
+    stored = again.execute(ReadEverything(scribe.key))
+    assert [row.seq for row in stored.lines[0].steps] == [*range(1, 42)]
+    again.close()

@@ -107,7 +107,7 @@ NO_STORE = _Meaning(
 REPLACED = _Meaning(
     StoreError,
     "store.replaced",
-    "the database file was moved, deleted or replaced while the store was open",
+    "the database file or its log was moved, deleted or replaced while the store was open",
     "Nothing more is written, since it would be lost: bring the file back, or open the new one.",
 )
 BUSY_READERS = _Meaning(

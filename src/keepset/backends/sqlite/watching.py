@@ -1,22 +1,25 @@
-"""Notice that the database file is no longer what it was, before each save."""
+"""Notice that the database file, or its log, is no longer what it was, before each save."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 from contextlib import suppress
+from typing import TypeAlias
 
 from keepset.backends.sqlite.connecting import Place
 from keepset.backends.sqlite.failures import DAMAGED, REPLACED, failure
 from keepset.backends.sqlite.gaps import RawFile
 from keepset.backends.sqlite.waiting import Patience
 
+_Identity: TypeAlias = tuple[int, int]
+
 _MOMENT = 0.1
 """Seconds after which a file is as its first page says, if another process is just writing it."""
 
 
 class Watch:
-    """Looks at the file from outside: one call to the system before each transaction."""
+    """Looks at both files from outside: a call to the system for each before each transaction."""
 
     def __init__(self, place: Place, raw: RawFile | None) -> None:
         """Remember which file lies at the path now, and its size.
@@ -28,28 +31,30 @@ class Watch:
         self._place = place
         self._path = None if place.path is None else os.fspath(place.path)
         self._raw = raw
-        self._identity, self._known = self._look()
+        self._log = None if self._path is None else f"{self._path}-wal"
+        self._identity, self._known = _look(self._path)
         self._size = self._known
-
-    def _look(self) -> tuple[tuple[int, int] | None, int]:
-        """Device and inode of the file that lies at the path, None for none; and its size."""
-        if self._path is None:
-            return None, 0
-        try:
-            status = os.stat(self._path)  # noqa: PTH116 - half the time, before every save
-        except OSError:
-            return None, 0
-        return (status.st_dev, status.st_ino), status.st_size
+        self._logged: _Identity | None = None
 
     def require_file(self) -> None:
-        """Refuse to go on where another file, or none, lies at the path.
+        """Refuse to go on where another file, or none, lies at the path, or beside it as its log.
+
+        SQLite would go on and write to a log that nobody finds any more.
 
         Raises:
             StoreError: ``store.replaced``.
         """
-        identity, self._size = self._look()
+        identity, self._size = _look(self._path)
         if identity != self._identity:
             raise failure(REPLACED, str(self._place), "another file")
+        logged, _ = _look(self._log)
+        self._logged = self._logged or logged  # the first transaction makes it
+        if logged != self._logged:
+            raise failure(REPLACED, str(self._place), "another log")
+
+    def forget_log(self) -> None:
+        """Take whatever log comes for the store's own: the connection has been closed."""
+        self._logged = None
 
     def require_whole(self, connection: sqlite3.Connection) -> None:
         """Refuse to go on where the file was cut off.
@@ -80,3 +85,14 @@ class Watch:
             if not patience.pause():
                 break
         return False
+
+
+def _look(path: str | None) -> tuple[_Identity | None, int]:
+    """Device and inode of the file that lies at a path, None for none; and its size."""
+    if path is None:
+        return None, 0
+    try:
+        status = os.stat(path)  # noqa: PTH116 - half the time, before every save
+    except OSError:
+        return None, 0
+    return (status.st_dev, status.st_ino), status.st_size

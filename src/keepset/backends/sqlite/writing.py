@@ -317,6 +317,7 @@ class Writer:
     def _disconnect(self) -> None:
         with GATE.mine():
             connection, self._connection = self._connection, None
+            self._watch.forget_log()
             if connection is not None:
                 connection.close()
 
