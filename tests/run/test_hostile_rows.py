@@ -71,6 +71,23 @@ def test_a_write_whose_value_lies_nowhere_is_damage(path: Path, parts: Any) -> N
     assert refused(path, "c00") == "integrity.write"
 
 
+@pytest.mark.parametrize("missing", ["lease_by", "lease_number", "lease_until"])
+def test_a_lease_of_which_a_part_is_missing_is_none(path: Path, missing: str) -> None:
+    there: dict[str, Any] = {
+        "lease_by": "host\n\n1\n\nx",
+        "lease_number": 7,
+        "lease_until": 1 << 60,
+    }
+    there[missing] = None
+    execute(path, "update run set lease_by=?, lease_number=?, lease_until=?", *there.values())
+    with ks.open(f"sqlite:///{path}") as store:
+        host = Host(store)
+        host.take()
+        host.append("c30", "c29", {"count": 30}, leased=True)
+        host.give_back()
+        assert not store.break_lease("r")
+
+
 def test_a_line_that_begins_after_its_own_checkpoints_is_damage(path: Path) -> None:
     execute(path, "update line set parent_seq = 1000")
     assert refused(path, "c29") == "integrity.history"

@@ -21,8 +21,8 @@ def run_row(row: tuple[Any, ...]) -> RunRow:
 
 
 def lease_row(row: tuple[Any, ...]) -> Lease | None:
-    """A lease from its three columns; None where there is none."""
-    return None if row[0] is None else Lease(*row)
+    """A lease from its three columns; None where there is none, or a part of it is missing."""
+    return None if None in row else Lease(*row)
 
 
 def line_row(row: tuple[Any, ...]) -> LineRow:
