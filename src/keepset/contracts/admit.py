@@ -18,7 +18,8 @@ from keepset.contracts.pruned import pruned
 from keepset.contracts.rules import MISSING, Drop, Extract, Keep
 from keepset.errors import KeepsetError, PolicyError
 
-_LEAVES = (bool, int, float, complex, str, bytes, bytearray, type(None))
+LEAVES = (bool, int, float, complex, str, bytes, bytearray, type(None))
+"""Plain values, from which nothing can be taken by a path."""
 
 
 def admitted(
@@ -85,8 +86,8 @@ def _enter(value: Any, element: Element) -> object:
     if isinstance(value, Mapping):
         return value.get(element, MISSING)
     if isinstance(element, str):
-        return MISSING if isinstance(value, _LEAVES) else getattr(value, element, MISSING)
-    if isinstance(value, Sequence) and not isinstance(value, _LEAVES):
+        return MISSING if isinstance(value, LEAVES) else getattr(value, element, MISSING)
+    if isinstance(value, Sequence) and not isinstance(value, LEAVES):
         return value[element] if -len(value) <= element < len(value) else MISSING
     return MISSING
 
@@ -97,7 +98,7 @@ def is_extracted(field: Field, value: object) -> bool:
     Nothing can be extracted from a plain value; another one passes where it is of the type that
     the field declares.
     """
-    if isinstance(value, _LEAVES):
+    if isinstance(value, LEAVES):
         return True
     return any(
         form.kind in ("record", "enum", "class") and _is_a(value, form.origin)

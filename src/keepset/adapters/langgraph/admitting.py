@@ -9,12 +9,14 @@ the update of a `Command` that resumes it do not pass writers and are admitted b
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import wraps
 from typing import Any, TypeVar
 
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.channels import UntrackedValue
 from langgraph.pregel._write import (
     SKIP_WRITE,
@@ -27,9 +29,9 @@ from langgraph.types import Command, Send
 from keepset.adapters.langgraph.host import Overwrite
 from keepset.adapters.langgraph.records import changed, entered, held
 from keepset.adapters.langgraph.restoring import TASKS, with_argument
-from keepset.adapters.langgraph.running import running
+from keepset.adapters.langgraph.running import reader_of, running
 from keepset.contracts import MISSING, Contract, Drop, Extract, Field, Keep
-from keepset.contracts.admit import is_extracted
+from keepset.contracts.admit import LEAVES, is_extracted
 from keepset.contracts.paths import Wild, parse_glob
 from keepset.contracts.pruned import pruned
 from keepset.errors import PolicyError
@@ -90,8 +92,10 @@ class Admission:
         try:
             return self._contract.admit({field.name: value})[field.name]
         except PolicyError as error:
-            # A node that returns its whole input gives back what was extracted before.
-            if error.code == "extract.failed" and is_extracted(field, value):
+            # A node that returns its whole input gives back what was extracted before. Any other
+            # value of that kind is one that the function could not mask.
+            is_failed = error.code == "extract.failed" and is_extracted(field, value)
+            if is_failed and _was_there(field.name, value):
                 return value
             raise
 
@@ -118,12 +122,19 @@ class Admission:
         kept = {name: value for name, value in self.writes(own) if value is not there[name]}
         return with_argument(packet, changed(packet.arg, kept)) if kept else packet
 
-    def sends(self, writes: deque[tuple[str, Any]], node: str) -> None:
+    def sends(
+        self, writes: deque[tuple[str, Any]], node: str, config: RunnableConfig | None
+    ) -> None:
         """Admit the arguments of a `Send` in what a task has written: no other writer does."""
         admit = _told(node, self.sent)
-        for index, (channel, value) in enumerate(writes):
-            if channel == TASKS:
-                writes[index] = (channel, admit(value))
+        try:
+            with _reading(config):
+                for index, (channel, value) in enumerate(writes):
+                    if channel == TASKS:
+                        writes[index] = (channel, admit(value))
+        except PolicyError:
+            writes.clear()  # LangGraph stores what a task that fails has written so far
+            raise
 
     def command(self, given: Any) -> Any:
         """Admit the update of a command with which a graph is called; anything else is the same."""
@@ -136,7 +147,7 @@ class Admission:
         """Give a node's writer whose writes are admitted; a refusal says thread and node."""
         if not isinstance(writer, ChannelWrite):
             return writer  # a branch: it writes where to go and the arguments of a Send
-        return ChannelWrite([self._entry(entry, node) for entry in writer.writes], tags=writer.tags)
+        return _Admitting([self._entry(entry, node) for entry in writer.writes], tags=writer.tags)
 
     def _entry(
         self, entry: ChannelWriteEntry | ChannelWriteTupleEntry | Send, node: str
@@ -162,6 +173,49 @@ class Admission:
             return SKIP_WRITE if kept is MISSING else kept
 
         return admitted
+
+
+class _Admitting(ChannelWrite):
+    """A node's writer of which the mappers can see what the task has read."""
+
+    def _write(self, input: Any, config: RunnableConfig) -> None:  # noqa: A002 - LangGraph's name
+        with _reading(config):
+            return super()._write(input, config)
+
+    async def _awrite(self, input: Any, config: RunnableConfig) -> None:  # noqa: A002 - the same
+        with _reading(config):
+            return await super()._awrite(input, config)
+
+
+_READ: ContextVar[Callable[..., Any] | None] = ContextVar("keepset_read", default=None)
+
+
+@contextmanager
+def _reading(config: Mapping[str, Any] | None) -> Iterator[None]:
+    """Let `_was_there` know the state that a task has read."""
+    token = _READ.set(reader_of(config))
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
+def _was_there(channel: str, value: Any) -> bool:
+    """Tell whether a value stood in a channel when the task began, or the task itself put it there.
+
+    A graph inside may be given what the graph around it has. Never so is what comes from outside:
+    an input, an update, another saver.
+    """
+    place = running()
+    read = _READ.get() or (place.read if place else None)
+    there = []
+    if read is not None:
+        with suppress(KeyError):  # the graph around it has no such channel
+            there = [read(channel), read(channel, fresh=True)]
+    return any(
+        one is value or (type(one) is type(value) and isinstance(one, LEAVES) and one == value)
+        for one in there
+    )
 
 
 def _as_it_is(_channel: str, value: Any) -> Any:

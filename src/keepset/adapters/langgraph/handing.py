@@ -72,7 +72,7 @@ class Handing(Runnable[Any, Any]):
         elif (place := running()) is not None:
             surface = place.surface()
         if self._admission:
-            self._admission.sends(writes, self._node)
+            self._admission.sends(writes, self._node, config)
         for index, (channel, value) in enumerate(writes):
             if at_exit and channel in self._rebuilt:
                 writes[index] = (channel, own := copy(value))

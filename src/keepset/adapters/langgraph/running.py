@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from keepset.adapters.langgraph.executing import Execution, execution_of
 from keepset.errors import KeepsetError
@@ -27,12 +27,14 @@ class Running:
         namespace: The namespace.
         execution: Gives the call, as long as it lasts.
         surface: Gives what values of the namespace go through on their way to the store.
+        read: Reads a channel of the graph around it, of which a task has called this one.
     """
 
     named: Callable[[str], AbstractContextManager[None]]
     namespace: str
     execution: Callable[[], Execution | None]
     surface: Callable[[], Surface]
+    read: Callable[..., Any] | None
 
     def told(self, error: KeepsetError, channel: str) -> KeepsetError:
         """Give an error about a channel's value with the thread, and the node that wrote it."""
@@ -46,6 +48,9 @@ class Running:
                 raise error.within(f"node {node}") if node else error
         except KeepsetError as told:
             return told
+
+
+_READ: Final = "__pregel_read"
 
 
 def _over() -> None:
@@ -64,7 +69,13 @@ def begin_in(
     """Take note of what is read, for the channels that LangGraph makes of it right afterwards."""
     execution = execution_of(config)
     call = _over if execution is None else weakref.ref(execution)
-    _RUNNING.set(Running(named, namespace, call, surface))
+    _RUNNING.set(Running(named, namespace, call, surface, reader_of(config)))
+
+
+def reader_of(config: Mapping[str, Any] | None) -> Callable[..., Any] | None:
+    """Give what reads the channels that a task has read; None outside of one."""
+    read: Callable[..., Any] | None = ((config or {}).get("configurable") or {}).get(_READ)
+    return read
 
 
 def running() -> Running | None:
