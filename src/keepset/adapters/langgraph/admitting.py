@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.channels import UntrackedValue
@@ -39,6 +39,7 @@ from keepset.errors import PolicyError
 A = TypeVar("A")
 B = TypeVar("B")
 
+_SEND: Final = "__pregel_send"
 _ONE_OF_MANY = (Wild.ONE, Wild.ITEM, Wild.ANY)
 
 
@@ -122,10 +123,12 @@ class Admission:
         kept = {name: value for name, value in self.writes(own) if value is not there[name]}
         return with_argument(packet, changed(packet.arg, kept)) if kept else packet
 
-    def sends(
-        self, writes: deque[tuple[str, Any]], node: str, config: RunnableConfig | None
-    ) -> None:
+    def sends(self, node: str, config: RunnableConfig | None) -> None:
         """Admit the arguments of a `Send` in what a task has written: no other writer does."""
+        configurable: Mapping[str, Any] = (config or {}).get("configurable") or {}
+        writes = getattr(configurable.get(_SEND), "__self__", None)
+        if not isinstance(writes, deque):
+            return
         admit = _told(node, self.sent)
         try:
             with _reading(config):
@@ -185,6 +188,26 @@ class _Admitting(ChannelWrite):
     async def _awrite(self, input: Any, config: RunnableConfig) -> None:  # noqa: A002 - the same
         with _reading(config):
             return await super()._awrite(input, config)
+
+
+class Sending(Runnable[Any, Any]):
+    """The last writer of a node of which the graph has such rules: it shapes what others send."""
+
+    def __init__(self, node: str, admission: Admission) -> None:
+        """Take the node's name, and the rules."""
+        self.name = "Sending"
+        self._node = node
+        self._admission = admission
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
+        """Shape the arguments of a `Send` that the writers before have written."""
+        self._admission.sends(self._node, config)
+        return input
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
+        """See `invoke`."""
+        self._admission.sends(self._node, config)
+        return input
 
 
 _READ: ContextVar[Callable[..., Any] | None] = ContextVar("keepset_read", default=None)

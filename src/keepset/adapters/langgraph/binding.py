@@ -17,7 +17,7 @@ from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
 
 from keepset.adapters.langgraph.address import Address
-from keepset.adapters.langgraph.admitting import Admission
+from keepset.adapters.langgraph.admitting import Admission, Sending
 from keepset.adapters.langgraph.continuing import Graphs, configurable_of, without_tasks
 from keepset.adapters.langgraph.executing import Execution, auntil_end, execution_of, until_end
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
@@ -145,10 +145,12 @@ class GraphBinding:
         self, name: str, node: PregelNode, namespace: str, admission: Admission
     ) -> PregelNode:
         changed: dict[str, Any] = {}
-        if name == START:  # the input's channel has admitted it
-            return node
+        if name == START:  # the input's channel has admitted what it writes, but not what it sends
+            sending = {"writers": [*node.writers, Sending(name, admission)]}
+            return node.copy(sending) if admission else node
+        writers = list(node.writers)
         if admission:
-            changed["writers"] = [admission.writer(writer, name) for writer in node.writers]
+            writers = [*(admission.writer(one, name) for one in writers), Sending(name, admission)]
         if not isinstance(node.bound, Pregel):
             changed["bound"] = self.questions.watched(name, node.bound)
         below = f"{namespace}|{name}" if namespace else name
@@ -165,9 +167,8 @@ class GraphBinding:
                 )
         if self._altered is not None:
             changed["bound"] = self._altered.node(below, changed.get("bound", node.bound))
-        if name != START:
-            changed["writers"] = [*changed.get("writers", node.writers), Handing(name, admission)]
-        return node.copy(changed) if changed else node
+        changed["writers"] = [*writers, Handing(name, admission)]
+        return node.copy(changed)
 
 
 def is_bound(graph: Any) -> bool:

@@ -71,8 +71,6 @@ class Handing(Runnable[Any, Any]):
             handed.ended(task, str(configurable.get(_NAMESPACE) or ""), step)
         elif (place := running()) is not None:
             surface = place.surface()
-        if self._admission:
-            self._admission.sends(writes, self._node, config)
         for index, (channel, value) in enumerate(writes):
             if at_exit and channel in self._rebuilt:
                 writes[index] = (channel, own := copy(value))

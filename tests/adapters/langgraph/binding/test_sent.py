@@ -45,25 +45,28 @@ def graph_of(seen: list[Any], way: str, given: Any) -> Any:
         return [Send("ask", given)]
 
     builder: Any = StateGraph(State)
+    builder.add_node("ask", ask)
+    if way == "start":
+        builder.add_conditional_edges(START, send, ["ask"])
+        return builder.compile()
     if way == "edge":
         builder.add_node("first", lambda _: None)
         builder.add_conditional_edges("first", send, ["ask"])
     else:
         builder.add_node("first", lambda state: Command(goto=send(state)), destinations=("ask",))
-    builder.add_node("ask", ask)
     builder.add_edge(START, "first")
     return builder.compile()
 
 
 @pytest.mark.parametrize("durability", DURABILITIES)
-@pytest.mark.parametrize("way", ["edge", "command"])
+@pytest.mark.parametrize("way", ["edge", "command", "start"])
 def test_a_node_is_sent_what_it_gets_after_a_resume_and_nothing_else_is_stored(
     way: str, durability: Any, tmp_path: Path
 ) -> None:
     seen: list[Any] = []
     with saver(tmp_path) as keeper:
         graph = keeper.bind(graph_of(seen, way, RAW))
-        graph.invoke({}, CONFIG, durability=durability)
+        graph.invoke({"answer": "none"}, CONFIG, durability=durability)
     with saver(tmp_path) as keeper:
         graph = keeper.bind(graph_of(seen, way, RAW))
         graph.invoke(Command(resume="yes"), CONFIG, durability=durability)
