@@ -59,6 +59,11 @@ def test_an_unversioned_state_may_gain_a_field_that_need_not_be_there() -> None:
     with ks.open("memory:") as store:
         store.run(shape("s", None, a=str), "r").save("one", {"a": "x"})
         assert store.run(wide, "r").state["a"] == "x"
+        report = store.can_resume("r", wide)
+        assert str(report.verdict) == f"{report.verdict}" == "AS_IS"
+        assert [one.hint for one in report.reasons] == [
+            "Nothing is to be done: the run goes on with this code."
+        ]
 
 
 class Growing(TypedDict, total=False):

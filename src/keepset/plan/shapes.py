@@ -13,10 +13,13 @@ from keepset.verdict.resume import Reason, weigh
 from keepset.verdict.status import Resume
 
 _OLD_CODE: Final = "Undo the change, or finish the run with the code that wrote it."
+_NOTHING: Final = "Nothing is to be done: the run goes on with this code."
 _POLICY: Final = (
     "The run can be read as it is. A strict store goes on only with the code that wrote it; "
     "a new epoch is for new runs."
 )
+
+_WAYS: Final = {Resume.AS_IS: _NOTHING, Resume.POLICY: _POLICY}
 
 
 def shape_reasons(stored: ContractRow, contract: Contract) -> Iterator[Reason]:
@@ -45,7 +48,7 @@ def _changes(stored: ContractRow, contract: Contract) -> Iterator[Reason]:
     if contract.epoch and differences.compatible:
         verdict = Resume.POLICY
     for difference in differences.ordered:
-        usual = _POLICY if verdict is Resume.POLICY else _OLD_CODE
+        usual = _WAYS.get(verdict, _OLD_CODE)
         reason = f"{difference.name}: {difference.reason}"
         yield Reason(verdict, "resume.other-shape", reason, difference.hint or usual)
 

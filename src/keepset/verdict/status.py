@@ -23,3 +23,7 @@ class Resume(IntEnum):
     INCOMPATIBLE = 30
     POLICY = 40
     UNKNOWN = 50
+
+    def __str__(self) -> str:
+        """Give its name, as a log or a terminal should show it."""
+        return self.name
