@@ -3,18 +3,18 @@
 A node's writers map what it returns to writes of channels. These are stored as the task's pending
 writes and then enter the channels, so that the rules are applied in the writers, once: a run that
 resumes an interrupted step reads what the step would have gone on with. The input of a graph and
-the update of a `Command` that resumes it do not pass writers and are admitted by themselves.
+what a `Command` brings that resumes it do not pass writers and are admitted by themselves.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import wraps
-from typing import Any, Final, TypeVar
+from functools import partial, wraps
+from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.channels import UntrackedValue
@@ -39,7 +39,11 @@ from keepset.errors import PolicyError
 A = TypeVar("A")
 B = TypeVar("B")
 
+_Entry: TypeAlias = ChannelWriteEntry | ChannelWriteTupleEntry | Send
+_Sends: TypeAlias = Callable[[RunnableConfig], AbstractContextManager[None]]
+
 _SEND: Final = "__pregel_send"
+_DECLARED: Final = "_is_channel_writer"
 _ONE_OF_MANY = (Wild.ONE, Wild.ITEM, Wild.ANY)
 
 
@@ -123,16 +127,24 @@ class Admission:
         kept = {name: value for name, value in self.writes(own) if value is not there[name]}
         return with_argument(packet, changed(packet.arg, kept)) if kept else packet
 
-    def sends(self, node: str, config: RunnableConfig | None) -> None:
-        """Admit the arguments of a `Send` in what a task has written: no other writer does."""
-        configurable: Mapping[str, Any] = (config or {}).get("configurable") or {}
+    @contextmanager
+    def _sending(self, node: str, config: RunnableConfig) -> Iterator[None]:
+        """Admit the arguments of a `Send` that a writer writes meanwhile: it does not do so itself.
+
+        It is done before the next writer begins: what that fails with is stored beside them.
+        """
+        configurable: Mapping[str, Any] = config.get("configurable") or {}
         writes = getattr(configurable.get(_SEND), "__self__", None)
         if not isinstance(writes, deque):
+            yield
             return
+        before = len(writes)
+        yield
         admit = _told(node, self.sent)
         try:
             with _reading(config):
-                for index, (channel, value) in enumerate(writes):
+                for index in range(before, len(writes)):
+                    channel, value = writes[index]
                     if channel == TASKS:
                         writes[index] = (channel, admit(value))
         except PolicyError:
@@ -140,21 +152,29 @@ class Admission:
             raise
 
     def command(self, given: Any) -> Any:
-        """Admit the update of a command with which a graph is called; anything else is the same."""
-        if not self or not isinstance(given, Command) or given.update is None:
+        """Admit what a command brings with which a graph is called; anything else is the same."""
+        if not self or not isinstance(given, Command):
             return given
+        many = isinstance(given.goto, list | tuple)
+        goto = [*map(self.sent, given.goto)] if many else self.sent(given.goto)
+        if given.update is None:
+            return replace(given, goto=goto)
         updates = given._update_as_tuples()  # noqa: SLF001 - as LangGraph itself reads it
-        return replace(given, update=self.writes(updates))
+        return replace(given, goto=goto, update=self.writes(updates))
 
     def writer(self, writer: Runnable[Any, Any], node: str) -> Runnable[Any, Any]:
-        """Give a node's writer whose writes are admitted; a refusal says thread and node."""
+        """Give a node's writer of which all is admitted; a refusal says thread and node."""
         if not isinstance(writer, ChannelWrite):
-            return writer  # a branch: it writes where to go and the arguments of a Send
-        return _Admitting([self._entry(entry, node) for entry in writer.writes], tags=writer.tags)
+            return self.branch(writer, node)
+        entries = [self._entry(entry, node) for entry in writer.writes]
+        return _Admitting(entries, partial(self._sending, node), writer.tags)
 
-    def _entry(
-        self, entry: ChannelWriteEntry | ChannelWriteTupleEntry | Send, node: str
-    ) -> ChannelWriteEntry | ChannelWriteTupleEntry | Send:
+    def branch(self, writer: Runnable[Any, Any], node: str) -> Runnable[Any, Any]:
+        """Give a branch that shapes what it sends; another writer of a node is the same."""
+        is_branch = not isinstance(writer, ChannelWrite)
+        return _Sending(writer, partial(self._sending, node)) if is_branch else writer
+
+    def _entry(self, entry: _Entry, node: str) -> _Entry:
         if isinstance(entry, ChannelWriteTupleEntry):
             return entry._replace(mapper=_then_all(entry.mapper, _told(node, self.writes)))
         if isinstance(entry, ChannelWriteEntry):
@@ -181,33 +201,42 @@ class Admission:
 class _Admitting(ChannelWrite):
     """A node's writer of which the mappers can see what the task has read."""
 
+    def __init__(
+        self, writes: Sequence[_Entry], sending: _Sends, tags: Sequence[str] | None
+    ) -> None:
+        """Take what it writes, and what shapes the arguments of a `Send` among that."""
+        super().__init__(writes, tags=tags)
+        self._sending = sending
+
     def _write(self, input: Any, config: RunnableConfig) -> None:  # noqa: A002 - LangGraph's name
-        with _reading(config):
+        with _reading(config), self._sending(config):
             return super()._write(input, config)
 
     async def _awrite(self, input: Any, config: RunnableConfig) -> None:  # noqa: A002 - the same
-        with _reading(config):
+        with _reading(config), self._sending(config):
             return await super()._awrite(input, config)
 
 
-class Sending(Runnable[Any, Any]):
-    """The last writer of a node of which the graph has such rules: it shapes what others send."""
+class _Sending(Runnable[Any, Any]):
+    """A branch, which writes where to go: the arguments of a `Send` are shaped."""
 
-    def __init__(self, node: str, admission: Admission) -> None:
-        """Take the node's name, and the rules."""
+    def __init__(self, branch: Runnable[Any, Any], sending: _Sends) -> None:
+        """Take a branch, and what shapes the arguments that it writes."""
         self.name = "Sending"
-        self._node = node
-        self._admission = admission
+        self._branch = branch
+        self._sending = sending
+        # LangGraph draws a graph by what its branches say of themselves.
+        ChannelWrite.register_writer(self, getattr(branch, _DECLARED, None))
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
-        """Shape the arguments of a `Send` that the writers before have written."""
-        self._admission.sends(self._node, config)
-        return input
+    def invoke(self, input: Any, config: RunnableConfig, **_: Any) -> Any:  # noqa: A002 - LangChain's name
+        """Go where the branch says."""
+        with self._sending(config):
+            return self._branch.invoke(input, config)
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
+    async def ainvoke(self, input: Any, config: RunnableConfig, **_: Any) -> Any:  # noqa: A002 - LangChain's name
         """See `invoke`."""
-        self._admission.sends(self._node, config)
-        return input
+        with self._sending(config):
+            return await self._branch.ainvoke(input, config)
 
 
 _READ: ContextVar[Callable[..., Any] | None] = ContextVar("keepset_read", default=None)

@@ -17,7 +17,7 @@ from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
 
 from keepset.adapters.langgraph.address import Address
-from keepset.adapters.langgraph.admitting import Admission, Sending
+from keepset.adapters.langgraph.admitting import Admission
 from keepset.adapters.langgraph.continuing import Graphs, configurable_of, without_tasks
 from keepset.adapters.langgraph.executing import Execution, auntil_end, execution_of, until_end
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
@@ -146,11 +146,11 @@ class GraphBinding:
     ) -> PregelNode:
         changed: dict[str, Any] = {}
         if name == START:  # the input's channel has admitted what it writes, but not what it sends
-            sending = {"writers": [*node.writers, Sending(name, admission)]}
-            return node.copy(sending) if admission else node
+            branching = {"writers": [admission.branch(one, name) for one in node.writers]}
+            return node.copy(branching) if admission else node
         writers = list(node.writers)
         if admission:
-            writers = [*(admission.writer(one, name) for one in writers), Sending(name, admission)]
+            writers = [admission.writer(one, name) for one in writers]
         if not isinstance(node.bound, Pregel):
             changed["bound"] = self.questions.watched(name, node.bound)
         below = f"{namespace}|{name}" if namespace else name

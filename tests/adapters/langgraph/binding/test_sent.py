@@ -36,7 +36,10 @@ class State(TypedDict, total=False):
     answer: str
 
 
-def graph_of(seen: list[Any], way: str, given: Any) -> Any:
+def graph_of(seen: list[Any], way: str, given: Any, *, fails: bool = False) -> Any:
+    def fail(_: State) -> Any:
+        raise RuntimeError
+
     def ask(state: State) -> Any:
         seen.append(dict(state))
         return {"answer": interrupt("?")}
@@ -55,6 +58,8 @@ def graph_of(seen: list[Any], way: str, given: Any) -> Any:
     else:
         builder.add_node("first", lambda state: Command(goto=send(state)), destinations=("ask",))
     builder.add_edge(START, "first")
+    if fails:
+        builder.add_conditional_edges("first", fail, ["ask"])
     return builder.compile()
 
 
@@ -75,6 +80,41 @@ def test_a_node_is_sent_what_it_gets_after_a_resume_and_nothing_else_is_stored(
     for text in ("jane.doe", "marked-as-raw"):
         assert not found(text, tmp_path)
     assert found("marked-by-a-control", tmp_path)
+
+
+@pytest.mark.parametrize("durability", DURABILITIES)
+@pytest.mark.parametrize("way", ["edge", "command"])
+def test_what_a_node_has_sent_is_shaped_also_where_another_edge_of_it_fails(
+    way: str, durability: Any, tmp_path: Path
+) -> None:
+    with saver(tmp_path) as keeper:
+        graph = keeper.bind(graph_of([], way, RAW, fails=True))
+        with pytest.raises(RuntimeError):
+            graph.invoke({"answer": "none"}, CONFIG, durability=durability)
+    for text in ("jane.doe", "marked-as-raw"):
+        assert not found(text, tmp_path)
+    assert found("marked-by-a-control", tmp_path)
+
+
+@pytest.mark.parametrize("durability", DURABILITIES)
+@pytest.mark.parametrize("goto", [Send("ask", RAW), [Send("ask", RAW)]], ids=["one", "list"])
+def test_what_a_command_sends_with_which_a_graph_is_called_is_shaped(
+    goto: Any, durability: Any, tmp_path: Path
+) -> None:
+    seen: list[Any] = []
+    with saver(tmp_path) as keeper:
+        graph = keeper.bind(graph_of(seen, "edge", SHAPED))
+        graph.invoke({"answer": "none"}, CONFIG)
+        graph.invoke(Command(goto=goto), CONFIG, durability=durability)
+    assert seen[-1] == SHAPED
+    for text in ("jane.doe", "marked-as-raw"):
+        assert not found(text, tmp_path)
+
+
+def test_a_bound_graph_is_drawn_with_its_branches() -> None:
+    plain = graph_of([], "edge", RAW)
+    with KeepsetSaver("memory:") as keeper:
+        assert keeper.bind(plain).get_graph().edges == plain.get_graph().edges
 
 
 def test_what_cannot_be_extracted_is_refused_with_its_node() -> None:
