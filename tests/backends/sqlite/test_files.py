@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from keepset.backends.sqlite import open_sqlite
+from keepset.backends.sqlite import open_sqlite, writing
+from keepset.backends.sqlite.connecting import Place, open_store
 from keepset.backends.sqlite.files import check_place, check_version
 from keepset.backends.sqlite.migrations import newest_schema
 from keepset.errors import IntegrityError, KeepsetError, StoreError
@@ -260,12 +261,16 @@ def test_a_file_that_was_taken_away_gets_no_more_saves(store: Path, *, replace: 
     backend.close()
 
 
+@pytest.mark.parametrize("saved", [0, 1])
 @pytest.mark.parametrize("replace", [True, False])
-def test_a_file_whose_log_was_taken_away_gets_no_more_saves(store: Path, *, replace: bool) -> None:
+def test_a_file_whose_log_was_taken_away_gets_no_more_saves(
+    store: Path, *, replace: bool, saved: int
+) -> None:
     log = store.with_name(f"{store.name}-wal")
     backend = open_sqlite(store)
     scribe = Scribe(backend).look()
-    scribe.save()
+    for _ in range(saved):
+        scribe.save()
     kept = log.rename(log.with_name("kept"))
     if replace:
         log.write_bytes(b"")
@@ -278,5 +283,29 @@ def test_a_file_whose_log_was_taken_away_gets_no_more_saves(store: Path, *, repl
     backend.close()
     again = open_sqlite(store)
     stored = again.execute(ReadEverything(scribe.key))
-    assert [row.seq for row in stored.lines[0].steps] == [*range(1, 42)]
+    assert [row.seq for row in stored.lines[0].steps] == [*range(1, 41 + saved)]
     again.close()
+
+
+def test_a_log_that_another_one_removes_while_the_store_is_opened_again_is_no_other_log(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = open_sqlite(store)
+    scribe = Scribe(backend).look()
+    scribe.save()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)  # the file was closed for the fork
+    os.waitpid(child, 0)
+    other = open_sqlite(store)
+
+    def close_the_other_first(place: Place) -> sqlite3.Connection:
+        other.close()
+        assert not store.with_name(f"{store.name}-wal").exists()
+        store.with_name("other").touch()  # else the new log may have the inode of the old one
+        return open_store(place)
+
+    monkeypatch.setattr(writing, "open_store", close_the_other_first)
+    scribe.save()
+    scribe.save()
+    backend.close()

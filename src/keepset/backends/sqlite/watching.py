@@ -35,6 +35,7 @@ class Watch:
         self._identity, self._known = _look(self._path)
         self._size = self._known
         self._logged: _Identity | None = None
+        self.opened()
 
     def require_file(self) -> None:
         """Refuse to go on where another file, or none, lies at the path, or beside it as its log.
@@ -47,13 +48,15 @@ class Watch:
         identity, self._size = _look(self._path)
         if identity != self._identity:
             raise failure(REPLACED, str(self._place), "another file")
-        logged, _ = _look(self._log)
-        self._logged = self._logged or logged  # the first transaction makes it
-        if logged != self._logged:
+        if self._logged not in (None, _look(self._log)[0]):
             raise failure(REPLACED, str(self._place), "another log")
 
-    def forget_log(self) -> None:
-        """Take whatever log comes for the store's own: the connection has been closed."""
+    def opened(self) -> None:
+        """Remember which log lies there: a connection was opened, and has it until it is closed."""
+        self._logged, _ = _look(self._log)
+
+    def closed(self) -> None:
+        """Let any log lie there: who closes last removes it, and who opens makes another."""
         self._logged = None
 
     def require_whole(self, connection: sqlite3.Connection) -> None:

@@ -268,6 +268,7 @@ class Writer:
         self._watch.require_file()
         if self._connection is None:
             self._connection = open_store(self._place)
+            self._watch.opened()
         self._watch.require_whole(self._connection)
         return self._connection
 
@@ -317,7 +318,7 @@ class Writer:
     def _disconnect(self) -> None:
         with GATE.mine():
             connection, self._connection = self._connection, None
-            self._watch.forget_log()
+            self._watch.closed()
             if connection is not None:
                 connection.close()
 
