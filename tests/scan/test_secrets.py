@@ -148,6 +148,8 @@ def test_a_reference_to_a_secret_is_no_secret(scanner: Scanner) -> None:
 def test_a_secret_that_ends_as_the_path_of_one_is_a_secret(scanner: Scanner) -> None:
     for seed in SEEDS:
         assert look(scanner, {"api_key": f"k{Maker(seed).of(ALNUM, 24)}.token"})
+    for password in ("Password.1", "My_Passwd.2024"):
+        assert look(scanner, {"password": password})
 
 
 def test_letters_that_change_their_length_in_lower_case_do_not_move_what_is_masked(

@@ -35,7 +35,7 @@ _REFERENCE: Final = re.compile(
     rf"|(?:~|\.{{1,2}})?/(?:{_FOLDERS})/[\w.@/ -]*|[A-Za-z]:\\[\w.@\\ -]+",
     re.DOTALL | re.ASCII,
 )
-_PATH: Final = re.compile(r"[A-Za-z_]\w*(?:\[\w+\])*(?:\.\w+(?:\[\w+\])*)+", re.ASCII)
+_PATH: Final = re.compile(r"[A-Za-z_]\w*(?:\[\w+\]|\.\w+)*\.[A-Za-z_]\w*(?:\[\w+\])*", re.ASCII)
 _PLACEHOLDER: Final = re.compile(
     r"\*{3}|\.{3}|\u2026|\u2022{2}|x{4}|X{4}|_{4}|^%s$"
     r"|(?i:your|example|placeholder|change_?-?me|redacted|withheld|masked|hidden|dummy"
