@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial, wraps
@@ -255,18 +255,30 @@ def _reading(config: Mapping[str, Any] | None) -> Iterator[None]:
 def _was_there(channel: str, value: Any) -> bool:
     """Tell whether a value stood in a channel when the task began, or the task itself put it there.
 
-    A graph inside may be given what the graph around it has. Never so is what comes from outside:
-    an input, an update, another saver.
+    A graph inside may be given what the graph around it has extracted. Never so is what comes from
+    outside: an input, another saver.
     """
     place = running()
     read = _READ.get() or (place.read if place else None)
-    there = []
-    if read is not None:
-        with suppress(KeyError):  # the graph around it has no such channel
-            there = [read(channel), read(channel, fresh=True)]
-    return any(
-        one is value or (type(one) is type(value) and isinstance(one, LEAVES) and one == value)
-        for one in there
+    return (
+        read is not None
+        and _extracts(read, channel)
+        and any(_is_same(read(channel, fresh=own), value) for own in (False, True))
+    )
+
+
+def _extracts(read: Callable[..., Any], channel: str) -> bool:
+    """Tell whether a graph that a task reads is bound and has such a rule for a channel."""
+    given = getattr(read, "args", ())  # LangGraph's own function, and the channels that it reads
+    channels = (one.get(channel) for one in given if isinstance(one, Mapping))
+    keepers = (getattr(one, "keeper", None) for one in channels)
+    rules = (one.contract.fields[channel].rule for one in keepers if one is not None)
+    return any(isinstance(rule, Extract) for rule in rules)
+
+
+def _is_same(one: Any, value: Any) -> bool:
+    return one is value or (
+        type(one) is type(value) and isinstance(one, LEAVES) and bool(one == value)
     )
 
 

@@ -10,7 +10,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, Send, interrupt
 from typing_extensions import TypedDict
 
-from keepset import Extract
+from keepset import Extract, Scratch
 from keepset.errors import PolicyError
 from tests.adapters.langgraph.binding.stores import CONFIG, DURABILITIES, found, saver
 from tests.adapters.langgraph.importing import stores
@@ -119,3 +119,26 @@ def test_what_was_masked_before_may_be_given_back_sent_and_handed_to_a_graph_ins
             assert done == {"said": "FINE", "size": 4}
             graph.update_state(config, {"said": "FINE"}, as_node="node 0")
             assert graph.get_state(config).values["said"] == "FINE"
+
+
+class _Around(TypedDict, total=False):
+    said: Annotated[str, Scratch(lambda: RAW)]
+    size: int
+
+
+@pytest.mark.parametrize("called", [False, True], ids=["as a node", "by a function"])
+@pytest.mark.parametrize("durability", DURABILITIES)
+def test_a_graph_inside_refuses_what_the_graph_around_it_has_and_did_not_extract(
+    called: Any, durability: Any, tmp_path: Path
+) -> None:
+    with saver(tmp_path) as keeper:
+        inside: Any = keeper.bind(graph_of(_size)) if called else graph_of(_size)
+        builder: Any = StateGraph(_Around)
+        builder.add_node("give", lambda _: {"said": RAW})
+        builder.add_node("inside", (lambda state: inside.invoke({**state})) if called else inside)
+        builder.add_edge(START, "give")
+        builder.add_edge("give", "inside")
+        with pytest.raises(PolicyError) as refused:
+            keeper.bind(builder.compile()).invoke({"size": 0}, CONFIG, durability=durability)
+    assert refused.value.code == "extract.failed"
+    assert not found(RAW, tmp_path)
