@@ -40,7 +40,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 _Entry: TypeAlias = ChannelWriteEntry | ChannelWriteTupleEntry | Send
-_Sends: TypeAlias = Callable[[RunnableConfig], AbstractContextManager[None]]
+_Sends: TypeAlias = Callable[[RunnableConfig | None], AbstractContextManager[None]]
 
 _SEND: Final = "__pregel_send"
 _DECLARED: Final = "_is_channel_writer"
@@ -128,12 +128,12 @@ class Admission:
         return with_argument(packet, changed(packet.arg, kept)) if kept else packet
 
     @contextmanager
-    def _sending(self, node: str, config: RunnableConfig) -> Iterator[None]:
+    def _sending(self, node: str, config: RunnableConfig | None) -> Iterator[None]:
         """Admit the arguments of a `Send` that a writer writes meanwhile: it does not do so itself.
 
         It is done before the next writer begins: what that fails with is stored beside them.
         """
-        configurable: Mapping[str, Any] = config.get("configurable") or {}
+        configurable: Mapping[str, Any] = (config or {}).get("configurable") or {}
         writes = getattr(configurable.get(_SEND), "__self__", None)
         if not isinstance(writes, deque):
             yield
@@ -155,8 +155,9 @@ class Admission:
         """Admit what a command brings with which a graph is called; anything else is the same."""
         if not self or not isinstance(given, Command):
             return given
-        many = isinstance(given.goto, list | tuple)
-        goto = [*map(self.sent, given.goto)] if many else self.sent(given.goto)
+        targets: Any = given.goto
+        many = isinstance(targets, list | tuple)
+        goto = [*map(self.sent, targets)] if many else self.sent(targets)
         if given.update is None:
             return replace(given, goto=goto)
         updates = given._update_as_tuples()  # noqa: SLF001 - as LangGraph itself reads it
@@ -228,12 +229,12 @@ class _Sending(Runnable[Any, Any]):
         # LangGraph draws a graph by what its branches say of themselves.
         ChannelWrite.register_writer(self, getattr(branch, _DECLARED, None))
 
-    def invoke(self, input: Any, config: RunnableConfig, **_: Any) -> Any:  # noqa: A002 - LangChain's name
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
         """Go where the branch says."""
         with self._sending(config):
             return self._branch.invoke(input, config)
 
-    async def ainvoke(self, input: Any, config: RunnableConfig, **_: Any) -> Any:  # noqa: A002 - LangChain's name
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
         """See `invoke`."""
         with self._sending(config):
             return await self._branch.ainvoke(input, config)
