@@ -107,6 +107,29 @@ def test_a_rule_that_was_declared_since_decides_over_what_was_stored_before(
         assert store.run(RuledNow, "r").state == expected
 
 
+class SummedUp(TypedDict, total=False):
+    ids: Annotated[list[str], ks.Keep()]
+    docs: Annotated[list[str], ks.Refetch(list, using="ids")]
+    summary: Annotated[str, ks.Keep()]
+
+
+class SummedUpAgain(TypedDict, total=False):
+    ids: Annotated[list[str], ks.Keep()]
+    folder: Annotated[str, ks.Scratch(made)]
+    docs: Annotated[list[str], ks.Refetch(list, using="ids")]
+    summary: Annotated[str, ks.Refetch(lambda *found: repr(found), using=("docs", "folder"))]
+
+
+def test_what_is_fetched_by_now_by_what_is_restored_itself_is_fetched() -> None:
+    ks.contract(name="summed")(SummedUp)
+    ks.contract(name="summed")(SummedUpAgain)
+    with ks.open("memory:") as store:
+        store.run(SummedUp, "r").save("one", {"ids": ["a"], "docs": ["a"], "summary": "stored"})
+        store.run(SummedUp, "without ids").save("one", {"summary": "stored"})
+        assert store.run(SummedUpAgain, "r").state["summary"] == "(['a'], 'made afresh')"
+        assert store.run(SummedUpAgain, "without ids").state["summary"] == "stored"
+
+
 class Growing(TypedDict, total=False):
     b: Annotated[list[str], ks.Keep(append_only=True)]
 

@@ -8,9 +8,9 @@ from typing import Any
 from keepset.codec import Codec, Withheld
 from keepset.contracts import (
     Contract,
+    Drop,
     Refetch,
     Reopen,
-    Rule,
     Scratch,
     Secret,
     restore_order,
@@ -32,19 +32,18 @@ def as_ruled(contract: Contract, values: Mapping[str, Any]) -> dict[str, Any]:
         contract: The contract as it is by now.
         values: What is stored, by field, or by a host's channel.
     """
-    return {
-        name: value
-        for name, value in values.items()
-        if name not in contract.fields or _stays(contract.fields[name].rule, value, values)
-    }
-
-
-def _stays(rule: Rule, value: Any, values: Mapping[str, Any]) -> bool:
-    if rule.stored:
-        return True
-    if not isinstance(rule, Refetch) or isinstance(value, Withheld):
-        return False
-    return not all(used in values for used in rule.using)
+    kept, there = dict(values), set(values)
+    for name in restore_order(contract):
+        rule = contract.fields[name].rule
+        lacks_ids = isinstance(rule, Refetch) and not there.issuperset(rule.using)
+        if rule.stored or (lacks_ids and not isinstance(values.get(name), Withheld)):
+            continue
+        kept.pop(name, None)
+        if lacks_ids or isinstance(rule, Drop):
+            there.discard(name)
+        else:
+            there.add(name)  # it is restored, and others may be by it
+    return kept
 
 
 def restore(
