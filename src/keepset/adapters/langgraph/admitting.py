@@ -155,9 +155,8 @@ class Admission:
         """Admit what a command brings with which a graph is called; anything else is the same."""
         if not self or not isinstance(given, Command):
             return given
-        targets: Any = given.goto
-        many = isinstance(targets, list | tuple)
-        goto = [*map(self.sent, targets)] if many else self.sent(targets)
+        goto: Any = given.goto
+        goto = [*map(self.sent, goto)] if isinstance(goto, list | tuple) else self.sent(goto)
         if given.update is None:
             return replace(given, goto=goto)
         updates = given._update_as_tuples()  # noqa: SLF001 - as LangGraph itself reads it
@@ -166,14 +165,23 @@ class Admission:
     def writer(self, writer: Runnable[Any, Any], node: str) -> Runnable[Any, Any]:
         """Give a node's writer of which all is admitted; a refusal says thread and node."""
         if not isinstance(writer, ChannelWrite):
-            return self.branch(writer, node)
+            return _Sending(writer, partial(self._sending, node))
         entries = [self._entry(entry, node) for entry in writer.writes]
         return _Admitting(entries, partial(self._sending, node), writer.tags)
 
-    def branch(self, writer: Runnable[Any, Any], node: str) -> Runnable[Any, Any]:
-        """Give a branch that shapes what it sends; another writer of a node is the same."""
-        is_branch = not isinstance(writer, ChannelWrite)
-        return _Sending(writer, partial(self._sending, node)) if is_branch else writer
+    def beginning(
+        self, writers: Sequence[Runnable[Any, Any]], node: str
+    ) -> list[Runnable[Any, Any]]:
+        """Give the writers of what a graph begins with: its channel has admitted that of a call."""
+        return [
+            *(
+                _Beginning(one, self.writer(one, node))
+                if isinstance(one, ChannelWrite)
+                else self.writer(one, node)
+                for one in writers
+            ),
+            _Apart(),
+        ]
 
     def _entry(self, entry: _Entry, node: str) -> _Entry:
         if isinstance(entry, ChannelWriteTupleEntry):
@@ -218,6 +226,34 @@ class _Admitting(ChannelWrite):
             return await super()._awrite(input, config)
 
 
+class _Beginning(ChannelWrite):
+    """The writer of a beginning, which admits what an update brings that passes no channel."""
+
+    def __init__(self, plain: ChannelWrite, admitting: Runnable[Any, Any]) -> None:
+        """Take the writer itself, and what writes in its place during an update."""
+        super().__init__(plain.writes, tags=plain.tags)
+        self._admitting = admitting
+
+    def _write(self, input: Any, config: RunnableConfig) -> Any:  # noqa: A002 - LangGraph's name
+        if _UPDATES.get():
+            return self._admitting.invoke(input, config)
+        return super()._write(input, config)
+
+    async def _awrite(self, input: Any, config: RunnableConfig) -> Any:  # noqa: A002 - the same
+        if _UPDATES.get():
+            return await self._admitting.ainvoke(input, config)
+        return await super()._awrite(input, config)
+
+
+class _Apart(Runnable[Any, Any]):
+    """Stands behind writers, of which LangGraph makes a plain one if they are the last."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
+        """Do nothing."""
+        del config
+        return input
+
+
 class _Sending(Runnable[Any, Any]):
     """A branch, which writes where to go: the arguments of a `Send` are shaped."""
 
@@ -238,6 +274,19 @@ class _Sending(Runnable[Any, Any]):
         """See `invoke`."""
         with self._sending(config):
             return await self._branch.ainvoke(input, config)
+
+
+_UPDATES: ContextVar[bool] = ContextVar("keepset_updates", default=False)
+
+
+@contextmanager
+def updating() -> Iterator[None]:
+    """Have what is written meanwhile admitted also where it is written as the beginning."""
+    token = _UPDATES.set(True)
+    try:
+        yield
+    finally:
+        _UPDATES.reset(token)
 
 
 _READ: ContextVar[Callable[..., Any] | None] = ContextVar("keepset_read", default=None)

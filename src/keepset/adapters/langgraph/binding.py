@@ -17,7 +17,7 @@ from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
 
 from keepset.adapters.langgraph.address import Address
-from keepset.adapters.langgraph.admitting import Admission
+from keepset.adapters.langgraph.admitting import Admission, updating
 from keepset.adapters.langgraph.continuing import Graphs, configurable_of, without_tasks
 from keepset.adapters.langgraph.executing import Execution, auntil_end, execution_of, until_end
 from keepset.adapters.langgraph.freezing import Keeper, bound_channels
@@ -145,9 +145,9 @@ class GraphBinding:
         self, name: str, node: PregelNode, namespace: str, admission: Admission
     ) -> PregelNode:
         changed: dict[str, Any] = {}
-        if name == START:  # the input's channel has admitted what it writes, but not what it sends
-            branching = {"writers": [admission.branch(one, name) for one in node.writers]}
-            return node.copy(branching) if admission else node
+        if name == START:
+            beginning = {"writers": admission.beginning(node.writers, name)}
+            return node.copy(beginning) if admission else node
         writers = list(node.writers)
         if admission:
             writers = [admission.writer(one, name) for one in writers]
@@ -200,6 +200,14 @@ class _Calls:
         given, own = self._given(input, config)
         parts = super().astream(given, own, *args, **kwargs)  # type: ignore[misc] # the same
         return auntil_end(parts, _begun(config, own))
+
+    def bulk_update_state(self, *args: Any, **kwargs: Any) -> Any:
+        with updating():
+            return super().bulk_update_state(*args, **kwargs)  # type: ignore[misc] # the same
+
+    async def abulk_update_state(self, *args: Any, **kwargs: Any) -> Any:
+        with updating():
+            return await super().abulk_update_state(*args, **kwargs)  # type: ignore[misc] # the same
 
 
 def before(graph: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -109,6 +110,27 @@ def test_what_a_command_sends_with_which_a_graph_is_called_is_shaped(
     assert seen[-1] == SHAPED
     for text in ("jane.doe", "marked-as-raw"):
         assert not found(text, tmp_path)
+
+
+@pytest.mark.parametrize("node", [None, START])
+@pytest.mark.parametrize("given", [RAW, Command(update=RAW, goto=Send("ask", RAW))])
+def test_an_update_of_a_new_thread_is_shaped_once_as_what_a_node_gives(
+    given: Any, node: Any, tmp_path: Path
+) -> None:
+    with saver(tmp_path) as keeper:
+        graph = keeper.bind(graph_of([], "edge", SHAPED))
+        graph.update_state(CONFIG, given, as_node=node)
+        assert graph.get_state(CONFIG).values == SHAPED
+    for text in ("jane.doe", "marked-as-raw"):
+        assert not found(text, tmp_path)
+
+
+def test_an_update_of_a_new_thread_is_shaped_in_an_event_loop_too(tmp_path: Path) -> None:
+    with saver(tmp_path) as keeper:
+        graph = keeper.bind(graph_of([], "start", SHAPED))
+        asyncio.run(graph.aupdate_state(CONFIG, RAW))
+        assert graph.get_state(CONFIG).values == SHAPED
+    assert not found("jane.doe", tmp_path)
 
 
 def test_a_bound_graph_is_drawn_with_its_branches() -> None:
