@@ -107,8 +107,8 @@ class Conversion:
         entering = Admission(with_around(surface.contract), {})
         tasks: dict[str, list[tuple[str, Any]]] = {}
         for task, channel, value in found.pending_writes or ():
-            given = entering.sent(value) if channel == TASKS else as_text(channel, value)
-            admitted = admission.writes([(channel, given)])
+            given = entering.input(value) if channel == START else entering.sent(value)
+            admitted = admission.writes([(channel, as_text(channel, given))])
             tasks.setdefault(task, []).extend(admitted)
         # A write has its place among those of its task, but for LangGraph's own ones.
         return {

@@ -95,6 +95,20 @@ def test_it_is_so_in_the_input_of_a_graph_inside_and_in_what_is_sent(
     assert RAW not in history
 
 
+def test_it_is_so_in_the_input_that_an_update_has_left_beside_a_checkpoint(tmp_path: Path) -> None:
+    place, url = tmp_path / "old.sqlite", f"sqlite:///{tmp_path}/runs.db"
+    with stores.on_sqlite(place) as saver:
+        graph = graph_of(Before).compile(checkpointer=saver)
+        graph.invoke({"said": "nothing"}, T)
+        graph.update_state(T, {"said": f"mail {ADDRESS}"}, as_node="__input__")
+        assert ADDRESS in repr([one.pending_writes for one in saver.list(T)])
+    assert outcomes(taken(place, url, graph=f"{MODULE}:builder")) == {"t": "taken"}
+    with KeepsetSaver(url) as saver:
+        history = states(saver)
+    assert "[address]" in history
+    assert ADDRESS not in history
+
+
 def test_without_the_rules_it_is_there(path: Path, tmp_path: Path) -> None:
     """The control."""
     url = f"sqlite:///{tmp_path}/runs.db"
