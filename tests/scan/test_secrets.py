@@ -148,7 +148,7 @@ def test_a_reference_to_a_secret_is_no_secret(scanner: Scanner) -> None:
 def test_a_secret_that_ends_as_the_path_of_one_is_a_secret(scanner: Scanner) -> None:
     for seed in SEEDS:
         assert look(scanner, {"api_key": f"k{Maker(seed).of(ALNUM, 24)}.token"})
-    for password in ("Password.1", "My_Passwd.2024"):
+    for password in ("Password.1", "My_Passwd.2024", "Correct.Horse.Battery.Passwd"):
         assert look(scanner, {"password": password})
 
 

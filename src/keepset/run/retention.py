@@ -51,9 +51,10 @@ class Retention:
             newest = self._newest
             if newest is None or newest() is not run:
                 self._drop(weakref.ref(run))
-                newest = self._newest = weakref.ref(run, self._gone.append)
+                newest = weakref.ref(run, self._gone.append)
             self._total += size - self._sizes.get(newest, 0)
             self._sizes[newest] = size
+            self._newest = newest  # only now: one that was never hashed cannot be dropped
             crowded = self._crowded() if self._total > self._limit else ()
         for other in crowded:
             if other is not run and other.forget():

@@ -58,12 +58,12 @@ _CONNECTS: Final = ("password=", "pwd=", "accountkey=", "sharedaccesskey=", "tok
 
 
 def reference(text: str) -> bool:
-    """Tell whether a text only refers to a secret: ``env:NAME``, ``${NAME}``, ``vault://…``.
+    """Tell whether a text only refers to a secret: ``env:NAME``, ``${NAME}``, ``vault://…``."""
+    return _REFERENCE.fullmatch(text) is not None
 
-    So does the path of a field that would hold one, such as ``settings.api_key``.
-    """
-    if _REFERENCE.fullmatch(text) is not None:
-        return True
+
+def _path(text: str) -> bool:
+    """Tell whether a text is the path of a field that would hold a secret: ``config.api_key``."""
     is_path = bool(credential(text)) and _PATH.fullmatch(text) is not None
     return is_path and not looks_random(text)
 
@@ -121,7 +121,7 @@ def plausible(promise: Promise, text: str) -> bool:
 
 
 def _enough(promise: Promise, value: str) -> bool:
-    if value.replace(".", "").isdigit():  # a number, or a version as of LangGraph's channels
+    if value.replace(".", "").isdigit() or _path(value):  # also a version of a LangGraph channel
         return False
     if any(map(str.isdigit, value)) or _mixed(value):
         return True

@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.checkpoint.base import CheckpointTuple
 
 from keepset.adapters.langgraph.address import Address, address, config_of, told
+from keepset.adapters.langgraph.admitting import Admission
 from keepset.adapters.langgraph.checkpoints import (
     ASKED,
     GRAPH,
@@ -26,6 +27,7 @@ from keepset.adapters.langgraph.continuing import is_resuming
 from keepset.adapters.langgraph.executing import execution_of
 from keepset.adapters.langgraph.handed import Handed, by_node
 from keepset.adapters.langgraph.leases import begin, begin_unbound, holding_of
+from keepset.adapters.langgraph.restoring import START
 from keepset.adapters.langgraph.running import begin_in
 from keepset.adapters.langgraph.swapped import require_same_kind
 from keepset.adapters.langgraph.taking import stored_at, take_over
@@ -127,6 +129,9 @@ def put_writes(
         handed = _handed(config)
         given = handed.taken(task_id, given)
         if threads.binding is not None:
+            if any(channel == START for channel, _ in given):  # as of `update_state`: no channel
+                admit = Admission(surface.contract, {}).input
+                given = [(name, admit(one) if name == START else one) for name, one in given]
             given = list(threads.binding.outgoing(to.namespace, given))
             given += threads.binding.questions.stored(to.thread, task_id, given, surface)
         batch = batch_of(task_id, given, task_path)

@@ -125,6 +125,18 @@ def test_an_update_of_a_new_thread_is_shaped_once_as_what_a_node_gives(
         assert not found(text, tmp_path)
 
 
+def test_an_input_that_an_update_brings_to_a_thread_is_shaped_once(tmp_path: Path) -> None:
+    with saver(tmp_path) as keeper:
+        graph = keeper.bind(graph_of([], "edge", SHAPED))
+        graph.invoke({"answer": "none"}, CONFIG)
+        graph.update_state(CONFIG, RAW, as_node="__input__")
+        graph.invoke(None, CONFIG)
+        assert graph.get_state(CONFIG).values == SHAPED | {"answer": "none"}
+    for text in ("jane.doe", "marked-as-raw"):
+        assert not found(text, tmp_path)
+    assert found("marked-by-a-control", tmp_path)
+
+
 def test_an_update_of_a_new_thread_is_shaped_in_an_event_loop_too(tmp_path: Path) -> None:
     with saver(tmp_path) as keeper:
         graph = keeper.bind(graph_of([], "start", SHAPED))
