@@ -253,6 +253,11 @@ class _Apart(Runnable[Any, Any]):
         del config
         return input
 
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 - LangChain's name
+        """Do nothing; no thread is asked for that."""
+        del config
+        return input
+
 
 class _Sending(Runnable[Any, Any]):
     """A branch, which writes where to go: the arguments of a `Send` are shaped."""
